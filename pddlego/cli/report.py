@@ -58,11 +58,8 @@ def command(
     from pddlego.report.build import build_report, is_reportable
     from pddlego.report.figures import find_optima
     from pddlego.report.formats import FORMATS, html, latex, one_table, print_report
-    from pddlego.runs.store import check_output
 
     chosen = _choose_format(format_name, output)
-    if output is not None:
-        check_writable(check_output(Path(output)))
     folders = [options.place_named(run, runs_root, is_reportable) for run in runs]
     report = build_report(
         folders,
@@ -136,7 +133,14 @@ _SUFFIXES = {
 
 
 def _choose_format(name: str | None, output: str | None) -> str:
-    """The named format, else the format for the suffix of `output`, else text. Raises `UsageError` if it is unknown."""
+    """The named format, else the format for the suffix of `output`, else text.
+
+    Raises `UsageError` if it is unknown, and `JournalError` if `output` cannot be written.
+    """
+    from pddlego.runs.store import check_output
+
+    if output is not None:
+        check_writable(check_output(Path(output)))
     names = tuple(_SUFFIXES.values())
     if name is None and output is not None:
         suffix = Path(output).suffix.lower()
