@@ -10,6 +10,7 @@ import typer
 
 import pddlego
 from pddlego.cli.printing import Format, Line, end, print_result
+from pddlego.errors import UsageError
 
 if TYPE_CHECKING:
     from pddlego.planning.compare import Comparison
@@ -27,6 +28,13 @@ def command(first: FirstFile, second: SecondFile, third: ThirdFile = None, form:
     Goals are compared by what they mean: what must be true in every state that reaches them.
     Exit code: 0 the same, 1 different or undecided, 2 wrong usage.
     """
+    from pddlego.runs.folders import runs_folder
+    from pddlego.runs.listing import is_run
+
+    for path in (first, second):
+        if is_run(path) or (not path.exists() and is_run(runs_folder() / path)):
+            advice = f"Compare runs with 'pddlego report {first} {second}'."
+            raise UsageError(f"{path} is a run", "'pddlego compare' compares PDDL files.", advice)
     result = pddlego.compare(first, second, third)
     left, right = (first, second) if third is None else (second, third)
     print_result(result, form, _lines(result, left, right))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from pddlego.cli import exits
@@ -12,12 +13,13 @@ from pddlego.cli.exits import INTERRUPTS, handle, handle_sigterm, ignore_interru
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.config import Resolved
-from pddlego.evaluation.estimate import check_local_files, estimates, upper_bound_table
+from pddlego.evaluation.estimate import check_local_files, estimates, speed_of_local, time_note, upper_bound_table
 from pddlego.evaluation.progress import EvaluationState, LineProgress, LiveProgress
 from pddlego.evaluation.runner import Stop, WorkerDone
 from pddlego.evaluation.setup import make_setup, run_path
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere
 from pddlego.models.base import notes
+from pddlego.models.speed import Speed
 from pddlego.report.trackers import WAIT, Tracking, check_tracker
 from pddlego.runs.summary import UNMEASURED, Summary
 from pddlego.util.guard import Guard, Interrupts
@@ -33,7 +35,16 @@ def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) 
     console = Console()
     if dry_run:
         check_local_files(setup)
-        console.print(upper_bound_table(estimates(setup)))
+
+        @cache
+        def speed_of(name: str) -> Speed | None:
+            Console(stderr=True).print(f"Measuring the speed of {name} …", style="dim", soft_wrap=True)
+            return speed_of_local(name, setup)
+
+        cases = estimates(setup, speed_of)
+        console.print(upper_bound_table(cases))
+        if note := time_note(cases, setup.workers):
+            console.print(note, style="dim", soft_wrap=True)
         return exits.WON
     if ignores_keys():
         text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."

@@ -21,17 +21,19 @@ _SILENT_SECONDS = 5.0
 """Seconds between two messages."""
 
 
-def check_progress() -> Progress:
-    """A function that reports on standard error how many episodes were checked."""
+def check_progress(
+    doing: str = "Checking the facts of",
+    note: str = f" (only once: {TRUTH} keeps them; Ctrl-C keeps those that are done)",
+) -> Progress:
+    """A function that reports on standard error how many episodes were checked. The first message has the note."""
     console, reported_at = Console(stderr=True), -math.inf
 
     def report(checked: int, total: int) -> None:
         nonlocal reported_at
         now = time.monotonic()
         if total > _FEW and now - reported_at >= _SILENT_SECONDS:
-            what = f"Checking the facts of {count(total, 'episode')}: {checked:,} done"
-            note = f" (only once: {TRUTH} keeps them; Ctrl-C keeps those that are done)" if checked == 1 else ""
-            console.print(what + note, style="dim", soft_wrap=True)
+            text = f"{doing} {count(total, 'episode')}: {checked:,} done{note if checked == 1 else ''}"
+            console.print(text, style="dim", soft_wrap=True)
             reported_at = now
 
     return report
@@ -56,8 +58,6 @@ def explain_journals(place: Path, which: EpisodeFilter, wanted: ResultFilter) ->
     for warning in changed_journals(folder, chosen.values()):
         Console(stderr=True).print(warning, style="yellow", soft_wrap=True)
     if not chosen:
-        kinds = dict.fromkeys(share.kind for shares in causes.shares.values() for share in shares)
-        reason = f"It has {count(len(results), 'finished episode')}, but none with these values."
-        reason += f" The causes are: {', '.join(kinds)}." if wanted.cause and kinds else ""
+        reason = f"It has {count(len(results), 'finished episode')}, but none with these values.{wanted.hint(causes)}"
         raise UsageError(f"{place} has no such episode", reason, "Leave an option out, or see all with 'pddlego show'.")
     return chosen, causes

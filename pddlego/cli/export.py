@@ -151,12 +151,16 @@ def _check_expert(form: _Form, filtered: bool) -> None:
 
 def _chosen(places: Iterable[Path], wanted: ResultFilter) -> set[Path]:
     """The journals of the selected episodes."""
-    chosen = set[Path]()
-    for place in places:
-        results, causes = explain_losses(place, check_progress() if wanted.cause else None)
-        chosen |= {journal.resolve() for journal, result in results.items() if wanted.matches(result, causes)}
+    explained = [explain_losses(place, check_progress() if wanted.cause else None) for place in places]
+    chosen = {
+        journal.resolve()
+        for results, causes in explained
+        for journal, result in results.items()
+        if wanted.matches(result, causes)
+    }
     if not chosen:
-        raise UsageError("There is nothing to export", "No episode has all of the chosen values.", "Choose others.")
+        reason = f"No episode has all of the chosen values.{wanted.hint(*(causes for _, causes in explained))}"
+        raise UsageError("There is nothing to export", reason, "Choose others.")
     return chosen
 
 

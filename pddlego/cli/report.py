@@ -12,7 +12,7 @@ import typer
 from pddlego.cli import options
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import LimitOptions
-from pddlego.util.files import cannot_write, write_whole
+from pddlego.util.files import cannot_write, check_writable, write_whole
 from pddlego.util.text import count, suggestion
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def command(
         _write(one_table(report.table(table), chosen, report.games), output)
         return
     if chosen == "html":
-        _write(html(report, pages, optima), output)
+        _write(html(report, pages, optima, check_progress("Writing the pages of", "")), output)
     elif chosen == "latex":
         _write(latex(report, _seen_from(output, paths)), output)
     elif output is not None or chosen != "text":
@@ -94,12 +94,11 @@ def _seen_from(output: str | None, paths: Mapping[Path, str]) -> dict[str, str]:
 def _write(text: str, output: str | None) -> None:
     """Write a report to a file, or to standard output."""
     from pddlego.display.console import Console
-    from pddlego.runs.store import check_output
 
     if output is None:
         Console().out(text, end="")
         return
-    write_whole(check_output(Path(output)), text)
+    write_whole(Path(output), text)
     Console().print(f"The report is in {output}", style="dim", soft_wrap=True)
 
 
@@ -134,7 +133,14 @@ _SUFFIXES = {
 
 
 def _choose_format(name: str | None, output: str | None) -> str:
-    """The named format, else the format for the suffix of `output`, else text. Raises `UsageError` if it is unknown."""
+    """The named format, else the format for the suffix of `output`, else text.
+
+    Raises `UsageError` if it is unknown, and `JournalError` if `output` cannot be written.
+    """
+    from pddlego.runs.store import check_output
+
+    if output is not None:
+        check_writable(check_output(Path(output)))
     names = tuple(_SUFFIXES.values())
     if name is None and output is not None:
         suffix = Path(output).suffix.lower()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -17,8 +18,11 @@ from pddlego.evaluation.models import is_free
 from pddlego.evaluation.setup import Setup, make_planners, play, run_path
 from pddlego.evaluation.table import Configuration, by_configuration, name_columns
 from pddlego.methods.base import BUILT_IN_MODEL
+from pddlego.methods.registry import methods
 from pddlego.models.base import ATTEMPTS, HUGGING_FACE, is_local
+from pddlego.models.endpoint import make_endpoint
 from pddlego.models.limiter import OUTPUT_ESTIMATE, SharedLimiter
+from pddlego.models.speed import Speed, measure_speed
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import read_results
@@ -47,24 +51,26 @@ class Estimate:
 
     The calls are a bound on the requests sent, if each question takes all tries at a failing endpoint. The tokens are
     estimated from the prompts (three characters a token). `expected` is the amount if the episodes are like those that
-    are finished in the run folder, or else like those of the built-in model; None if that is unknown.
+    are finished in the run folder, or else like those of the built-in model; None if that is unknown. `seconds` is the
+    time of the episodes one after the other; None if that is unknown.
     """
 
     configuration: tuple[str, str, str]
     episodes: int
     most: Amount
     expected: Amount | None = None
+    seconds: float | None = None
 
 
 _Means = tuple[float, float, float]
 """Means of an episode: calls, and characters in and out."""
 
 
-def estimates(setup: Setup) -> list[Estimate]:
+def estimates(setup: Setup, speed_of: Callable[[str], Speed | None]) -> list[Estimate]:
     """The maximum of each configuration, and the expected amount from finished episodes of the run.
 
     Without any, it is estimated from sample episodes of the built-in model: a language model that errs more often sends
-    more requests, and may write longer answers.
+    more requests, and may write longer answers. The time of a model on this machine then follows from its `speed_of`.
     """
     cells = setup.cells()
     episodes = Counter(cell.configuration for cell in cells)
@@ -72,17 +78,21 @@ def estimates(setup: Setup) -> list[Estimate]:
     means = _sample_means(setup, finished)
     estimates = []
     for cell in {one.configuration: one for one in cells}.values():
-        number, expected = episodes[cell.configuration], None
+        number, expected, seconds = episodes[cell.configuration], None, None
         mean = None if is_free(cell) else means.get((cell.setting, cell.mode))
         known = [result.usage for result in finished.get(cell.configuration, ())]
         if known:
             own = (statistics.mean(map(attrgetter(name), known)) for name in ("calls", "tokens_in", "tokens_out"))
             expected = _amount(setup, cell, *(round(number * amount) for amount in own))
+            seconds = number * statistics.mean(usage.seconds for usage in known)
         elif mean is not None:
             calls, sent, answered = mean
             amounts = (calls, sent / CHARACTERS, answered / CHARACTERS)
             expected = _amount(setup, cell, *(round(number * amount) for amount in amounts))
-        estimates.append(Estimate(cell.configuration, number, _worst(setup, cell, number), expected))
+            if is_local(cell.model) and calls and (speed := speed_of(cell.model)):
+                # Each request repeats most of the one before, which the server does not read again.
+                seconds = number * speed.seconds(sent / calls / speed.per_token, answered / speed.per_token)
+        estimates.append(Estimate(cell.configuration, number, _worst(setup, cell, number), expected, seconds))
     return estimates
 
 
@@ -152,6 +162,20 @@ def check_local_files(setup: Setup) -> None:
     for name in dict.fromkeys(cell.model for cell in setup.cells() if is_local(cell.model)):
         if not name.startswith(HUGGING_FACE):
             find_file(name)
+
+
+def speed_of_local(name: str, setup: Setup) -> Speed | None:
+    """The speed of a model on this machine; None without a game to measure it with. Raises `ModelError`."""
+    request = next((request for method in methods() for request in method.first_requests().values()), None)
+    endpoint = setup.config.endpoint.model_copy(update={"cache": "off"})
+    return None if request is None else measure_speed(make_endpoint(name, endpoint, setup.access), request)
+
+
+def time_note(cases: Iterable[Estimate], workers: int) -> str:
+    """How long the models on this machine are likely to need for their episodes; empty if that is unknown."""
+    seconds = sum(case.seconds or 0.0 for case in cases if is_local(case.configuration[2]))
+    hours = math.ceil(seconds / workers / 360) / 10
+    return f"Likely time of local models: {hours} hours." if seconds else ""
 
 
 def upper_bound_table(cases: Iterable[Estimate]) -> Table:

@@ -65,7 +65,7 @@ def last_attempts(folders: Iterable[Sequence[Summary]]) -> list[Summary]:
 
 @dataclass(frozen=True)
 class ResultFilter:
-    """A selection of results. `cause` is a part of the text of the cause; a field with its default matches all."""
+    """A selection of results. `cause` is a part of the kind or text of the cause; a default value matches all."""
 
     games: tuple[str, ...] = ()
     modes: tuple[str, ...] = ()
@@ -87,7 +87,15 @@ class ResultFilter:
             or self.outcome not in (None, result.outcome)
         ):
             return False
-        return not self.cause or self.cause.lower() in causes.of(result).lower()
+        if not self.cause:
+            return True
+        error = causes.error_of(result)
+        return error is not None and any(self.cause.lower() in name.lower() for name in (error.kind, str(error)))
+
+    def hint(self, *known: Causes) -> str:
+        """A sentence with the kinds of the causes, for an error about a `cause` that selects nothing; else empty."""
+        kinds = dict.fromkeys(kind for causes in known for counter in causes.caused.values() for kind in counter)
+        return f" The causes are: {', '.join(kinds)}." if self.cause and kinds else ""
 
     @property
     def needs_results(self) -> bool:

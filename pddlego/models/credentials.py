@@ -8,6 +8,7 @@ import re
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
 
 from pddlego.errors import UsageError
+from pddlego.models.base import LOCAL
 from pddlego.util.text import suggestion
 
 _SECRET = re.compile(
@@ -26,7 +27,7 @@ def check_key(name: str, key: str, base_url: str | None) -> None:
         raise UsageError(
             f"No API key for the model {name}",
             "OPENAI_API_KEY is not set, and no --base-url names another endpoint.",
-            suggestion(name, ("reader",), "Set OPENAI_API_KEY, give --base-url, or play with --model reader.")
+            suggestion(name, ("reader", LOCAL), "Set OPENAI_API_KEY, give --base-url, or play with --model reader.")
             if not name.endswith(".gguf")
             else f"Did you mean local:{name}?",
         )

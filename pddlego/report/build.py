@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -231,7 +232,7 @@ def build_report(
     results = [result for result in finished if wanted.matches(result, causes)]
     if not results:
         damaged = next((warning for _, _, warnings in folders for warning in warnings), "")
-        raise _nothing_to_report(paths, finished, damaged)
+        raise _nothing_to_report(paths, finished, damaged, wanted.hint(causes))
     ledgers = [_requests(path) for path in paths]
     entries = [entry for entries_of_run, _ in ledgers for entry in entries_of_run]
     recorded = {name: price for path in paths for name, price in read_recorded_prices(path).items()}
@@ -243,6 +244,9 @@ def build_report(
     all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
     elsewhere = "" if prices or wanted != EVERY_RESULT else spent_elsewhere(all_rows, entries)
     damage = [elsewhere] if elsewhere else []
+    played_in = Counter(result.cell for last, _, _ in folders for result in last if wanted.has(result.cell))
+    if several := sum(number > 1 for number in played_in.values()):
+        damage.append(f"In several runs: {count(several, 'episode')}. The result of the last run counts.")
     for path, (_, summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
         damage += [*damaged_lines, *changed_journals(path, summaries), *damaged_ledger]
     ordered = sorted(results, key=lambda result: (configuration_order((result.cell.configuration, 0)), result.cell))
@@ -292,13 +296,13 @@ def _in_order(results: Iterable[Summary], paths: Iterable[Path]) -> list[Summary
     return sorted(played, key=lambda result: (configurations.index(result.cell.configuration), places[result.cell]))
 
 
-def _nothing_to_report(paths: Sequence[Path], finished: Sequence[Summary], damaged: str) -> UsageError:
-    """The error for run folders of which no episode is reported."""
+def _nothing_to_report(paths: Sequence[Path], finished: Sequence[Summary], damaged: str, hint: str) -> UsageError:
+    """The error for run folders of which no episode is reported. `hint` lists the causes of losses."""
     what, names = "There is nothing to report", ", ".join(map(str, paths))
     if finished:
         games = {result.cell.setting for result in finished}
         modes, models = ({getattr(result.cell, name) for result in finished} for name in ("mode", "model"))
-        reason = f"No episode has all of the chosen values; the games are: {', '.join(sorted(games))}."
+        reason = f"No episode has all of the chosen values; the games are: {', '.join(sorted(games))}.{hint}"
         others = f"The modes are: {', '.join(sorted(modes))}. The models are: {', '.join(sorted(models))}."
         return UsageError(what, reason, f"Choose other values. {others}")
     if damaged:

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import starmap
@@ -24,6 +25,7 @@ from pddlego.errors import JournalError, PddlegoError
 from pddlego.evaluation.progress import episode_line
 from pddlego.evaluation.replay import SettingLoader, load_recorded
 from pddlego.evaluation.table import Measured, Row, result_table, results_table
+from pddlego.evaluation.truth import Progress
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.report.build import Report
 from pddlego.report.figures import Optima
@@ -88,16 +90,18 @@ def _means(numbers: Mapping[str, Measured]) -> dict[str, float | None]:
     return means
 
 
-def html(report: Report, most_pages: int, optima: Optima | None = None) -> str:
+def html(
+    report: Report, most_pages: int, optima: Optima | None = None, progress: Progress = lambda done, total: None
+) -> str:
     """The whole report as one self-contained HTML file.
 
     At most `most_pages` episodes have a page of their own; those that were not won come first. With `optima`, a figure
-    compares the steps with the full-information optimum.
+    compares the steps with the full-information optimum. `progress` is called after each page.
     """
     paged = {
         result.cell for result in sorted(report.results, key=lambda result: (result.won, result.cell))[:most_pages]
     }
-    listed = list(_listed(report, paged))
+    listed = list(_listed(report, paged, progress))
     first = [table for table in (success(report.rows), cause_table(report.causes)) if table.body]
     anchors = {episode.page.key for episode in listed if episode.page is not None}
     return render(
@@ -115,10 +119,10 @@ def html(report: Report, most_pages: int, optima: Optima | None = None) -> str:
     )
 
 
-def _listed(report: Report, paged: set[Cell]) -> Iterator[ListedEpisode]:
+def _listed(report: Report, paged: set[Cell], progress: Progress) -> Iterator[ListedEpisode]:
     """Every episode with its cost, and with its page if its cell is in `paged` and its journal exists."""
     folders, loader = [Path(source) for source in report.sources], SettingLoader()
-    costs = {folder: costs_of(folder) for folder in folders}
+    costs, done = {folder: costs_of(folder) for folder in folders}, 0
     for result in report.results:
         name = journal_name(result.cell, result.attempt)
         folder = next((folder for folder in reversed(folders) if (folder / EPISODES / name).is_file()), None)
@@ -132,6 +136,8 @@ def _listed(report: Report, paged: set[Cell]) -> Iterator[ListedEpisode]:
             yield ListedEpisode(status, _page(result, journal, report.causes.error_of(result), loader))
         except JournalError:
             yield ListedEpisode(replace(status, damaged=True))
+        done += 1
+        progress(done, len(paged))
 
 
 def _page(summary: Summary, journal: Path, cause: LastingError | None, loader: SettingLoader) -> EpisodePage:
@@ -264,7 +270,9 @@ def _lost(console: Console, report: Report) -> None:
             line = f"{episode_line(summary)}{f'; cause: {cause}' if cause else ''}"
             console.print(one_line(line, console.width), highlight=False, markup=False)
         if len(lost) > _LOST:
-            console.print(f"… {len(lost) - _LOST} more", style="dim", highlight=False)
+            run = shlex.quote(report.sources[0]) if len(report.sources) == 1 else "RUN"
+            more = f"… {len(lost) - _LOST} more: pddlego show {run} --lost"
+            console.print(more, style="dim", highlight=False, markup=False, soft_wrap=True)
         console.print()
 
 

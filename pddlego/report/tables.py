@@ -474,7 +474,9 @@ def comparison_table(comparisons: Iterable[PairedComparison]) -> Table:
                 f"{interval.low:+.2f} to {interval.high:+.2f}" if interval is not None else "",
             ]
         )
-    return Table("Comparisons", head, body)
+    tests = count(len(body), "comparison")
+    tested = f"p: McNemar's exact test, paired by seed; *: p < 0.05 after Holm's correction for {tests}"
+    return Table(f"Comparisons ({tested})", head, body)
 
 
 def restart_table(grouped: Grouped) -> Table:
@@ -564,7 +566,13 @@ def _sequence(numbers: Iterable[float]) -> str:
 def figure_table(drawn: DrawnFigure) -> Table:
     """The points of a figure, each with the label of its line."""
     body = [
-        [line.label, f"{point.x:g}", _short(point.y), _short(point.error) if point.error else "", str(point.number)]
+        [
+            line.label,
+            f"{round(point.x, 2):g}",
+            _short(point.y),
+            _short(point.error) if point.error else "",
+            str(point.number),
+        ]
         for line in drawn.lines
         for point in line.points
     ]

@@ -166,6 +166,20 @@ def write_whole(place: Path, text: str) -> None:
         raise cannot_write(place, error) from error
 
 
+def check_writable(place: Path) -> None:
+    """Raise `JournalError` before a long computation if `write_whole` could not write this file."""
+    import tempfile  # slow to import
+
+    place = place.resolve()
+    try:
+        if place.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if place.is_file() or not place.exists():
+            tempfile.TemporaryFile(dir=place.parent).close()
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
 def write_run_file(place: Path, text: str) -> None:
     """Write a file of a run atomically. Raises `JournalError`, also for a link or a device."""
     try:

@@ -591,3 +591,14 @@ def test_a_misspelt_type_has_the_same_advice_in_solve_as_in_check(tmp_path: Path
     (tmp_path / "d.pddl").write_text("(define (domain d) (:types robot) (:predicates (at ?r - robt)))")
     (tmp_path / "p.pddl").write_text("(define (problem p) (:domain d) (:init) (:goal (and)))")
     assert "did you mean robot?" in run("solve", "d.pddl", "p.pddl", cwd=tmp_path).stderr
+
+
+def test_compare_names_the_command_that_compares_runs(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "runs" / name / "episodes").mkdir(parents=True)
+    for names in (("one", "two"), ("runs/one", "runs/two"), ("two", str(FERRY))):
+        done = run("compare", *names, cwd=tmp_path)
+        assert done.returncode == 2 and f"{names[0]} is a run" in done.stderr
+        assert f"Compare runs with 'pddlego report {names[0]} {names[1]}'." in " ".join(done.stderr.split())
+    (tmp_path / "one").write_text("(define (domain d))")
+    assert "is a run" not in run("compare", "one", "one", cwd=tmp_path).stderr

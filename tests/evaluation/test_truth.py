@@ -112,6 +112,22 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+ENDING = LastingError("no command that helps", "no command that helps in 7 steps")
+
+
+def test_a_cause_is_found_by_every_name_that_is_shown() -> None:
+    """Tables count causes by their kind, the page of a run heads its lists with it, and other lists have the text."""
+    ended = replace(result(3, Outcome.LOST), measures=Measures(ending=ENDING))
+    lost = [result(0, Outcome.NO_PLAN, AT), result(1, Outcome.NO_PLAN, UNUSABLE), result(2, Outcome.STEP_LIMIT), ended]
+    causes = Causes(lost)
+    for summary in lost:
+        error = causes.error_of(summary)
+        assert error is not None and error.kind in ResultFilter(cause="mistyped").hint(causes)
+        for name in (error.kind, error.text, str(error), error.kind.upper()):
+            found = [other for other in lost if ResultFilter(cause=name).matches(other, causes)]
+            assert summary in found and len(found) == 1, name
+
+
 @pytest.mark.slow
 def test_runs_with_and_without_truth_join_and_are_checked_once(night: Path) -> None:
     done = run("report", "plain", "live", cwd=night)
@@ -143,6 +159,11 @@ def test_show_lists_on_a_pipe_and_selects_by_result(night: Path) -> None:
     chosen = run("show", "plain", "--cause", "unusable", cwd=night).stdout
     assert chosen.startswith(f"{Path('runs') / 'plain'}: {len(causes)} episodes") and all(c in chosen for c in causes)
     assert run("export", "plain", "--cause", "unusable", "--test-seeds", cwd=night).stdout.count('"seed"') > len(causes)
+    for command in ("show", "report", "export"):  # each name in the list finds something
+        nothing = run(command, "plain", "--cause", "mistyped", cwd=night)
+        names = nothing.stderr.split("The causes are: ")[1].split(".")[0].replace("\n", " ").split(", ")
+        assert nothing.returncode == 2 and any("unusable answer" in name for name in names)
+    assert all(run("show", "plain", "--cause", name, cwd=night).returncode == 0 for name in names)
     wrong = run("show", "plain", "--outcome", "won'", cwd=night)
     assert (wrong.returncode, "Did you mean 'won'?" in wrong.stderr) == (2, True)
     nothing = run("show", "plain", "--outcome", "crashed", cwd=night)

@@ -270,6 +270,10 @@ def test_a_password_in_the_url_never_reaches_a_text(request_: Request) -> None:
 def test_without_key_and_endpoint_there_is_no_model() -> None:
     with pytest.raises(UsageError, match="No API key"):
         OpenAIModel("gpt-x")
+    for misspelt, name in (("lokal", "local"), ("raeder", "reader")):
+        with pytest.raises(UsageError) as caught:
+            OpenAIModel(misspelt)
+        assert caught.value.next_step == f"Did you mean '{name}'?"
 
 
 def test_an_answer_that_nobody_wants_any_more_is_not_waited_for(model_server: ModelServer, request_: Request) -> None:

@@ -29,7 +29,10 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pddlego.evaluate(["coin", "cooking-easy"], folder / "run", modes="edit,random", seeds="0-2").wait(PATIENCE)
     report = build_report([folder / "run"])
     optima = find_optima(report.results, report.settings)
-    (folder / "report.html").write_text(html(report, 8, optima), encoding="utf-8")
+    pages: list[tuple[int, int]] = []
+    text = html(report, 8, optima, lambda done, total: pages.append((done, total)))
+    assert pages == [(number, 8) for number in range(1, 9)]
+    (folder / "report.html").write_text(text, encoding="utf-8")
     return folder / "report.html"
 
 

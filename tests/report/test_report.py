@@ -18,10 +18,12 @@ from pddlego.errors import UsageError
 from pddlego.evaluation.statistics import Side, compare_paired, holm_corrected
 from pddlego.evaluation.table import results_table, rows
 from pddlego.evaluation.truth import ResultFilter
+from pddlego.methods.base import Figure
 from pddlego.models.limiter import Price
 from pddlego.report import build_report, load_results
+from pddlego.report.figures import DrawnFigure, FigureLine, LinePoint
 from pddlego.report.formats import as_csv, as_json, as_text, html, latex, markdown, one_table
-from pddlego.report.tables import Table, comparison_table, success
+from pddlego.report.tables import Table, comparison_table, figure_table, success
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary, dump_summary
 from tests.cli.command import run as command
@@ -198,6 +200,10 @@ def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
     assert places == sorted(places), "the comparisons are looked for first"
     assert "| coin | act | edit |" in text
     assert "0.00781" in text
+    for format_of in (markdown, latex, as_text):
+        noted = " ".join(format_of(build_report([run])).split())
+        assert "p: McNemar's exact test, paired by seed;" in noted
+        assert "0.05 after Holm's correction for 3 comparisons" in noted
 
 
 def test_csv_and_json_hold_every_episode(run: Path) -> None:
@@ -243,6 +249,18 @@ def test_the_last_attempt_of_the_last_folder_counts(tmp_path: Path) -> None:
         (),
         ("Tried again: 1 episode. The last attempt counts; the cost is that of all.",),
     ]
+
+
+def test_episodes_in_several_folders_are_counted_once_with_a_note(tmp_path: Path) -> None:
+    for name, seeds in (("a", (1, 2, 3)), ("b", (2, 3, 4))):
+        (tmp_path / name).mkdir()
+        results = [episode("edit", seed, Outcome.WON) for seed in seeds]
+        (tmp_path / name / "results.jsonl").write_text("".join(map(dump_summary, results)))
+        (tmp_path / name / "manifest.json").write_text("{}")
+    report = build_report([tmp_path / "a", tmp_path / "b"])
+    assert len(report.results) == 4
+    assert "In several runs: 2 episodes. The result of the last run counts." in report.notes
+    assert not any("several runs" in note for note in build_report([tmp_path / "a"]).notes)
 
 
 def test_what_is_no_evaluation_is_named(tmp_path: Path) -> None:
@@ -447,3 +465,24 @@ def test_results_without_an_engine_have_no_note_and_no_column(tmp_path: Path) ->
     (tmp_path / "manifest.json").write_text("{}")
     report = build_report([tmp_path])
     assert report.games == () and "engine" not in as_csv(report).splitlines()[0]
+
+
+def test_the_list_of_losses_names_the_command_that_shows_all(tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text("".join(dump_summary(episode("act", n, Outcome.LOST)) for n in range(12)))
+    (tmp_path / "manifest.json").write_text("{}")
+    assert f"… 2 more: pddlego show {tmp_path} --lost" in as_text(build_report([tmp_path]))
+
+
+def test_a_point_of_a_figure_has_at_most_two_decimals() -> None:
+    line = FigureLine("edit", (LinePoint(0.705263, 0.99712, 0.00191, 95), LinePoint(12.0, 1.0, 0.0, 3)))
+    table = figure_table(DrawnFigure(Figure("precision", "Precision of facts by step", "step", "precision"), (line,)))
+    assert [row[1] for row in table.body] == ["0.71", "12"]
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_report_is_made(tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text(dump_summary(episode("act", 0, Outcome.LOST)))
+    (tmp_path / "manifest.json").write_text("{}")
+    for output in ("missing/r.html", "."):
+        done = command("report", ".", "--format", "html", "-o", output, cwd=tmp_path)
+        assert (done.returncode, "Cannot write" in done.stderr) == (3, True), done.stderr
+        assert "Writing the pages" not in done.stderr and not (tmp_path / "missing").exists()

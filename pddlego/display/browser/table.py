@@ -93,6 +93,9 @@ class Rows(ScrollView, can_focus=True):
         else:
             cells = self._draw(self._order[number]) if number < len(self._order) else []
         for (text, style, right), width in zip(cells, self._widths, strict=False):
+            edges = left, left + self.size.width
+            if right and any(line.cell_len < edge < line.cell_len + width for edge in edges):
+                text, right = "…", False  # a part of a number would be another number
             if cell_len(text) > width:
                 text = set_cell_size(both_ends(text, width), width)
             blank = " " * (width - cell_len(text))
