@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,8 @@ from pddlego.runs.listing import EpisodeList, journal_status
 from pddlego.runs.store import check_output, is_locked
 from pddlego.runs.summary import LastingError, Summary
 from pddlego.util.files import cannot_write, write_whole
-from pddlego.util.text import clean
+from pddlego.util.limits import Heartbeat
+from pddlego.util.text import clean, count
 
 
 def is_terminal(console: Console) -> bool:
@@ -43,6 +45,10 @@ def is_terminal(console: Console) -> bool:
 def browse(app: Browser) -> None:
     """Run the browser until the user leaves it or its terminal is gone. Raises `typer.Exit` after a signal."""
     end_without_terminal()
+    with contextlib.suppress(ImportError):  # Windows
+        import termios
+
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)  # keys typed before there was a screen
     app.run()
     if app.return_code:
         raise typer.Exit(app.return_code)
@@ -105,23 +111,25 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
     from pddlego.display.page import ListedEpisode, episode_page, render
     from pddlego.evaluation.truth import explain_losses
 
-    check_output(path)
+    check_output(path, ".html")
     listed, known = list[ListedEpisode](), dict[Path, Mapping[Path, Summary]]()
     runs = {run: EpisodeList(run) for run in {journal.parent.parent for journal in journals}}
     for episodes in runs.values():
         episodes.poll()
-    for number, journal in enumerate(journals):
-        explanation = Explanation(read_trace(journal)[1].timed)
-        with contextlib.suppress(PddlegoError):
-            run = journal.parent.parent
-            known[run] = known.get(run) or explain_losses(run, None)[0]
-            explanation = explain_episode(journal, known[run])
-        status = runs[journal.parent.parent].episodes.get(journal.name) or journal_status(
-            journal, journal.stat().st_size
-        )
-        status = replace(status, cause=explanation.cause, modified_at=0.0)  # the page is not updated
-        page = episode_page(f"episode-{number}", ShownEpisode(explanation, screen_of, UNICODE))
-        listed.append(ListedEpisode(status, page))
+    errors, total = Console(stderr=True), count(len(journals), "episode")
+    with Heartbeat(lambda seconds: errors.print(f"{len(listed):,} of {total} written", style="dim")):
+        for number, journal in enumerate(journals):
+            explanation = Explanation(read_trace(journal)[1].timed)
+            with contextlib.suppress(PddlegoError):
+                run = journal.parent.parent
+                known[run] = known.get(run) or explain_losses(run, None)[0]
+                explanation = explain_episode(journal, known[run])
+            status = runs[journal.parent.parent].episodes.get(journal.name) or journal_status(
+                journal, journal.stat().st_size
+            )
+            status = replace(status, cause=explanation.cause, modified_at=0.0)  # the page is not updated
+            page = episode_page(f"episode-{number}", ShownEpisode(explanation, screen_of, UNICODE))
+            listed.append(ListedEpisode(status, page))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", soft_wrap=True)
 
@@ -185,11 +193,11 @@ def export_pictures(
     if svg_file is not None:
         seed = "" if started is None or started.seed is None else f", seed {started.seed}"
         title = f"pddlego: {started.title if started is not None else ''}{seed}, step {steps[index].number}"
-        write_whole(check_output(Path(svg_file)), export.svg(draw(steps[index]), width, height, title))
+        write_whole(check_output(Path(svg_file), ".svg"), export.svg(draw(steps[index]), width, height, title))
         console.print(f"The picture is in {clean(svg_file)}", style="dim", soft_wrap=True)
     if gif_file is not None:
         try:
-            count = export.gif(map(draw, steps), width, height, check_output(Path(gif_file)))
+            count = export.gif(map(draw, steps), width, height, check_output(Path(gif_file), ".gif"))
         except OSError as error:
             raise cannot_write(Path(gif_file), error) from error
         message = f"The {count} pictures are in {clean(gif_file)}"

@@ -39,15 +39,17 @@ def check_progress(
     return report
 
 
-def explain_journals(place: Path, which: EpisodeFilter, wanted: ResultFilter) -> tuple[dict[Path, Summary], Causes]:
+def explain_journals(
+    place: Path, which: EpisodeFilter, wanted: ResultFilter, progress: Progress | None
+) -> tuple[dict[Path, Summary], Causes]:
     """The results of the matching episodes, by journal, and the causes of the losses of the whole run.
 
-    `place` is a run folder or a journal. Raises `UsageError` if no episode matches.
+    `place` is a run folder or a journal. Without `progress` nothing is checked. Raises `UsageError` without a match.
     """
     folder = place.parent.parent if place.is_file() else place
     if not any(which.has(result.cell) for result in read_results(folder)[0]):
         find_journals(place, which)  # says what the run has
-    results, causes = explain_losses(folder, check_progress())
+    results, causes = explain_losses(folder, progress)
     chosen = {
         journal: result
         for journal, result in results.items()

@@ -88,6 +88,7 @@ def _journals(place: Path, selection: EpisodeFilter, wanted: ResultFilter) -> li
     """The selected journals. Raises `UsageError` if no journal matches."""
     if not wanted.needs_results:
         return find_journals(place, selection)
-    from pddlego.cli.explaining import explain_journals
+    from pddlego.cli.explaining import check_progress, explain_journals
 
-    return list(explain_journals(place, selection, wanted)[0])
+    progress = check_progress() if wanted.cause else None  # the list looks for causes in the background
+    return list(explain_journals(place, selection, wanted, progress)[0])

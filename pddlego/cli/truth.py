@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from pddlego.cli import exits, options
-from pddlego.cli.explaining import explain_journals
+from pddlego.cli.explaining import check_progress, explain_journals
 from pddlego.display.console import Console
 from pddlego.errors import JournalError
 from pddlego.evaluation.config import LimitOptions, resolve
@@ -69,7 +69,7 @@ def command(
     which, wanted = EpisodeFilter(game, mode, model, seed), options.result_filter(lost, outcome, cause)
     console = Console()
     if reference is None:
-        explained, causes = explain_journals(place, which, wanted)
+        explained, causes = explain_journals(place, which, wanted, check_progress())
         results = list(explained.values())
     else:
         compared = reference if reference == BUILT_IN_MODEL else _model(reference, flags)

@@ -77,9 +77,11 @@ EPISODE_COLUMNS: tuple[ListColumn[EpisodeStatus], ...] = (
     ListColumn("mode", lambda episode: episode.mode, width=16),
     ListColumn("seed", lambda episode: str(episode.seed), right=True),
     ListColumn(
-        "step", lambda episode: f"{episode.step}/{episode.most}" if episode.most else str(episode.step), right=True
+        "step",
+        lambda episode: str(episode.step) + (f"/{episode.most}" if episode.most and not episode.outcome else ""),
+        right=True,
     ),
-    ListColumn("cause", lambda episode: str(episode.cause or ""), lambda episode: "magenta", width=50),
+    ListColumn("cause", lambda episode: str(episode.cause or ""), lambda episode: "magenta", width=50, narrow=20),
     ListColumn("model", lambda episode: episode.model, width=30),
     ListColumn("calls", lambda episode: str(episode.calls or ""), right=True),
     ListColumn("time", lambda episode: f"{episode.seconds:.1f}" if episode.seconds else "", right=True),

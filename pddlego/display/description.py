@@ -136,11 +136,15 @@ def _answered(event: Answered, glyphs: Glyphs) -> Description:
     reasoned = f" ({answer.tokens_reasoning:,} of reasoning)" if answer.tokens_reasoning else ""
     tokens = f"{answer.tokens_in:,} tokens in, {answer.tokens_out:,} out{reasoned}, " if answer.tokens_in else ""
     when = "from the cache" if answer.from_cache else f"{answer.seconds:.1f} s"
-    title = Line(f"answer {event.call}: {tokens}{when}, {answer.finish}", "bold cyan")
+    ending = _ENDINGS.get(answer.finish, f", {answer.finish}")
+    title = Line(f"answer {event.call}: {tokens}{when}{ending}", "bold cyan")
     brief = (Line(f"     answer {event.call}: {tokens}{when}", "dim"),) if tokens and not answer.from_cache else ()
     note = (Line(f"NOTE: {answer.note}", "yellow"),) if answer.note else ()
     reasoning = (Line("thought", "bold"), *_indented(answer.reasoning, "dim"), Line("said", "bold"))
     return Description(title, brief, (*note, *(reasoning if answer.reasoning else ()), *_indented(answer.text)))
+
+
+_ENDINGS = {"stop": "", "length": ", cut off at its length"}
 
 
 def _isolated(event: Isolated, glyphs: Glyphs) -> Description:

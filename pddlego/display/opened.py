@@ -110,8 +110,8 @@ class ShownEpisode:
     def why(self, step: Step) -> Why:
         """Why the episode ended as it did, with the answer of `step` if it is a failure, else of the decisive step.
 
-        If the game refused the model's command, the answer that brought it is beside the request, which names what is
-        possible.
+        Without checks of facts, the answer is beside the request before any retries, which names what is possible. If
+        the game refused the model's command, the answer is the one that brought it.
         """
         if self.trace.ended is None:
             return Why([Text("The episode has not ended yet.")])
@@ -126,21 +126,24 @@ class ShownEpisode:
         head += [Text(f"{'also' if cause else 'error'}: {error}", "magenta") for error in errors if error is not cause]
         call = step.after.call_before(step.done) if step.done is not None and is_refused(step) else None
         if call is not None:
-            title = f"answer {call.number}: refused in step {step.number}"
-            return Why(
-                head,
-                *(
-                    [Text(name, "bold"), *(Text(line) for line in text.splitlines())]
-                    for name, text in ((title, call.completion.text), ("asked", call.messages[-1].content))
-                ),
-            )
-        answer = [Text(f"answer after step {step.number}", "bold"), *answer_lines(step, self._glyphs)]
-        truth = [Text(_CHECKING, "dim")] if self.is_being_checked else derived_lines(step, self._glyphs)
-        return Why(head, answer, [Text("truth", "bold"), *truth])
+            answer = _titled(f"answer {call.number}: refused in step {step.number}", call.completion.text)
+        else:
+            answer = [Text(f"answer after step {step.number}", "bold"), *answer_lines(step, self._glyphs)]
+            truth = [Text(_CHECKING, "dim")] if self.is_being_checked else derived_lines(step, self._glyphs)
+            if truth or not step.calls:
+                unchecked = Text("no facts were checked in this step", "dim")
+                return Why(head, answer, [Text("truth", "bold"), *(truth or [unchecked])])
+            call = step.calls[-1]
+        first = [one for one in step.after.calls if one.attempt == 0 and one.number <= call.number] or [call]
+        return Why(head, answer, _titled("asked", first[-1].messages[-1].content))
 
     def tabs(self) -> list[Tab]:
         """The tabs of each step between `OVERVIEW` and `WHY`."""
         return tabs_of(self.screen, self.trace)
+
+
+def _titled(title: str, text: str) -> list[Text]:
+    return [Text(title, "bold"), *map(Text, text.splitlines())]
 
 
 class OpenEpisode(ShownEpisode):

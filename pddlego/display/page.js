@@ -215,7 +215,9 @@ async function route() {
   if (location.hash !== requested) return; // the address changed while the data was unpacked
   const tabs = episodes[0].tabs;
   const number = Math.max(0, Math.min(place.number ?? episodes[0].opens, Math.max(...episodes.map(last))));
-  view = { keys: place.keys, episodes, number, tab: tabs.includes(place.tab) ? place.tab : episodes.length > 1 ? tabs[1] : episodes[0].tab };
+  // The overview is too wide for a phone, and for one of two sides.
+  const isNarrow = episodes.length > 1 || (episodes[0].tab === "overview" && matchMedia("(max-width: 40rem)").matches);
+  view = { keys: place.keys, episodes, number, tab: tabs.includes(place.tab) ? place.tab : isNarrow ? tabs[1] : episodes[0].tab };
   if (!same) {
     frame();
     scrollTo(0, 0);

@@ -49,10 +49,10 @@ def answer_lines(step: Step, glyphs: Glyphs) -> list[Text]:
 
 
 def derived_lines(step: Step, glyphs: Glyphs) -> list[Text]:
-    """The checks of a step: what is true, and what the model got wrong."""
+    """The checks of a step: what is true, and what the model got wrong. Empty without checks."""
     described = (describe(event, glyphs) for event in step.events if event.derived)
-    lines = [Text(clean(line.text), line.style) for about in described for line in (about.title, *about.body)]
-    return lines or [Text("no facts were checked in this step", "dim")]
+    lines = (line for about in described for line in (about.title, *about.body) if line.text)
+    return [Text(clean(line.text), line.style) for line in lines]
 
 
 def command_of(step: Step) -> str:

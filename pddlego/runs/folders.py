@@ -81,7 +81,7 @@ def find_run(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] =
     if matches:
         return root / matches[0]
     reason = f"Neither {run} nor {root / run} exists, and no run in {root} begins with that name."
-    raise UsageError(f"Unknown run {run}", reason, suggestion(run, names, "List the runs with 'ls runs'."))
+    raise UsageError(f"Unknown run {run}", reason, suggestion(run, names, "List the runs with 'pddlego runs'."))
 
 
 @dataclass(frozen=True)

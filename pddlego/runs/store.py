@@ -241,8 +241,16 @@ def journal_name(cell: Cell, attempt: int) -> str:
     return f"{cell.label}.jsonl" if attempt == 1 else f"{cell.label}.{attempt}.jsonl"
 
 
-def check_output(path: Path) -> Path:
-    """The resolved path of a file to write. Raises `UsageError` for a file of a run, which must not be overwritten."""
+def check_output(path: Path, ending: str = "") -> Path:
+    """The resolved path of a file to write.
+
+    Raises `UsageError` for a file of a run, which must not be overwritten, and for a name without the `ending` or that
+    begins like an option.
+    """
+    if path.name.startswith("-"):
+        raise UsageError(f"{path} is not a file name", "It begins like an option.", "Write a name after the option.")
+    if not path.name.lower().endswith(ending):
+        raise UsageError(f"{path} does not end with {ending}", f"A {ending} file is written.", "Change the name.")
     path = path.resolve()
     folder, is_journal = path.parent, path.parent.name == EPISODES and path.suffix == ".jsonl"
     folder = folder.parent if is_journal else folder

@@ -14,6 +14,7 @@ import pytest
 
 from pddlego.pddl import parse_problem
 from pddlego.runs.folders import find_journal, newest_run
+from pddlego.runs.store import TRUTH
 from tests.cli.command import run
 from tests.cli.test_play import KEY, three_lines
 from tests.evaluation.test_replay import RECORDED, RUNS
@@ -94,6 +95,15 @@ def test_a_page(recorded: Path, other: tuple[str, ...]) -> None:
     cells = dict(zip([column["name"] for column in index["columns"]], index["rows"][0]["cells"], strict=True))
     assert (cells["calls"], cells["step"]) == ("10", "21"), "the numbers of the results"
     assert "cost" not in cells
+
+
+def test_lost_episodes_are_chosen_without_checks(recorded: Path) -> None:
+    journal = find_journal(recorded / "runs" / "one")
+    results = journal.parent.parent / "results.jsonl"
+    results.write_text(results.read_text().replace('"outcome":"won"', '"outcome":"lost"'))
+    done = run("show", "runs/one", "--lost", "--answers", cwd=recorded)
+    assert done.returncode == 0, done.stderr
+    assert not (journal.parent.parent / TRUTH).exists()
 
 
 def test_replay_says_the_same_or_what_differs(recorded: Path) -> None:
@@ -223,13 +233,17 @@ def test_a_person_plays_from_a_pipe_and_is_recorded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("watch", "nowhere"), "Unknown run nowhere"),
+        (("watch", "nowhere"), "List the runs with 'pddlego runs'"),
         (("watch", "--runs", "nowhere"), "nowhere has no runs"),
         (("show", "nowhere"), "Unknown run nowhere"),
         (("show", "runs/one", "--seed", "13"), "none with seed 13"),
         (("show", "runs/one", "--step", "99"), "Unknown step 99"),
         (("show", "runs/one", "--svg", "a.svg", "--size", "9x9"), "--size 9x9 is not possible"),
         (("show", "runs/one", "--svg", "nowhere/a.svg"), "Cannot write"),
+        (("show", "runs/one", "--svg", "a.png"), "a.png does not end with .svg"),
+        (("show", "runs/one", "--gif", "a.mp4"), "a.mp4 does not end with .gif"),
+        (("show", "runs/one", "--html", "a.txt"), "a.txt does not end with .html"),
+        (("show", "runs/one", "--html", "--lost"), "--lost is not a file name"),
         (("replay", "runs"), "runs is not a run folder"),
         (("resume", "runs/one", "--from-step", "21"), "Cannot resume from step 21"),
         (("resume", "runs/one", "--from-step", "7", "--problem", "none.pddl"), "none.pddl cannot be read"),

@@ -188,10 +188,10 @@ class EpisodeView(Vertical):
 
     def _draw(self, width: int, height: int) -> RenderableType:
         step = self.step
-        if step is None or not is_large(width, height):
-            return Text(
-                "" if step is None else "Make the terminal larger for the picture, or choose another tab.", "dim"
-            )
+        if step is None or self.has_class("narrow") != (self.size.width < _MIN_WIDTH_WITH_LIST):
+            return Text()  # the widths are not known yet
+        if not is_large(width, height):
+            return Text("Make the terminal larger for the picture, or choose another tab.", "dim")
         last = self.step_index == len(self.episode.steps) - 1
         now = step.after.seconds + (self.episode.wait_seconds if last else 0.0)
         return self.episode.screen.draw(step.after, Canvas(width, height, now, self._glyphs))
@@ -405,6 +405,8 @@ class EpisodeScreen(BrowserScreen):
 
     def action_difference(self) -> None:
         """Show the first step at which the two episodes differ."""
+        if self.views[0].difference is None:
+            self.notify("No difference: the commands are the same." if len(self.views) > 1 else "There is one episode.")
         for view in self.views:
             if view.difference is not None:
                 view.is_following = False
@@ -443,6 +445,8 @@ class EpisodeScreen(BrowserScreen):
             self.app.call_from_thread(view.update)
             self.app.call_from_thread(self.notify, clean(error.sentence), severity="warning", markup=False)
             return
+        if self._has_key and not jumps and not any(event.derived for event, _ in explanation.timed):
+            self.app.call_from_thread(self.notify, "No facts were checked.")
         self.app.call_from_thread(view.episode.use_checked, explanation)
         self.app.call_from_thread(view.update)
         if jumps and self.is_as_opened and not self._has_key:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pddlego.display.console import Glyphs
-from pddlego.display.description import Description, Line, MethodEvent, change_lines, changes
+from pddlego.display.description import NOTHING, Description, Line, MethodEvent, change_lines, changes
 from pddlego.planning import PlanStatus, TriedRung
 from pddlego.planning.result import NOTHING_THERE
 from pddlego.util.text import one_line, shown_command
@@ -202,7 +202,7 @@ class GameRead(GameEvent):
     problem: str
 
     def describe(self, glyphs: Glyphs) -> Description:
-        return Description(Line("the built-in reader's problem"), (), tuple(map(Line, self.problem.splitlines())))
+        return NOTHING
 
 
 def status_of(tried: TriedRung) -> str:

@@ -67,7 +67,7 @@ def _ending(trace: Trace) -> LastingError | None:
     if ended.outcome is Outcome.STEP_LIMIT:
         helped = max((after.step for before, after in pairwise(observed) if after.score > before.score), default=0)
         if useless := observed[-1].step - helped:
-            return LastingError("no command that helps", f"no command that helps in {count(useless, 'step')}", helped)
+            return LastingError("no command that helps", f"the score did not rise in {count(useless, 'step')}", helped)
     return None
 
 

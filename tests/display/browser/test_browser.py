@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Group
 from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TabbedContent
@@ -23,15 +24,16 @@ from pddlego.display.browser.episode import EpisodeScreen, EpisodeView
 from pddlego.display.browser.lists import EpisodesScreen, RunsScreen
 from pddlego.display.browser.table import FilteredTable, Rows
 from pddlego.display.console import UNICODE
-from pddlego.display.opened import Explanation, OpenEpisode, Sources
-from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Outcome, Started
+from pddlego.display.opened import Explanation, OpenEpisode, ShownEpisode, Sources
+from pddlego.episode.events import Answered, Asked, Ended, Event, Limits, Outcome, Rejected, Started
 from pddlego.episode.trace import first_difference
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.setup import make_setup
 from pddlego.methods.registry import make_codec, screen_of
-from pddlego.methods.textgames.events import Observed
+from pddlego.methods.textgames.events import GameRead, Observed
 from pddlego.models import Completion, Message
+from pddlego.models.base import Feedback
 from pddlego.runs.journal import JournalWriter
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.scale import PATIENCE, scaled
@@ -68,6 +70,10 @@ def shown(pilot: Pilot[None]) -> str:
     """The text of the screen, line by line."""
     strips = pilot.app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in strips)
+
+
+def notes(pilot: Pilot[None]) -> str:
+    return "\n".join(note.message for note in pilot.app._notifications)
 
 
 def cells(pilot: Pilot[None]) -> list[list[str]]:
@@ -600,6 +606,64 @@ def test_the_answer_that_brought_a_refused_command_is_beside_what_was_asked(tmp_
     why = episode.why(episode.steps[-1])
     assert [line.plain for line in why.answer] == ["answer 1: refused in step 1", "I would go to the north"]
     assert [line.plain for line in why.truth] == ["asked", "Valid actions: look around, move west"]
+
+
+def test_an_answer_without_checked_facts_is_beside_the_first_request() -> None:
+    """The map of the built-in reader is not a check, and the request of a retry names no commands."""
+    valid = Message("user", "Valid actions: look around, move west")
+    events: list[Event] = [
+        Started("coin", "Coin Collector", "act", "m", 1, "", Limits(1), "textgames"),
+        Observed(0, None, "You are in the kitchen.", "You are in the kitchen."),
+        GameRead("(define (problem house))"),
+        Asked(1, "act", 0, (valid,), 30),
+        Answered(1, Completion("fly")),
+        Rejected(0, Feedback("invalid command", "'fly' is not in the list.")),
+        Asked(2, "act", 1, (valid, Message("assistant", "fly"), Message("user", "That is not possible.")), 60),
+        Answered(2, Completion("fly", finish="length")),
+        Rejected(1, Feedback("invalid command", "'fly' is not in the list.")),
+        Ended(Outcome.NO_PLAN, "", 0.0),
+    ]
+    episode = ShownEpisode(Explanation([(event, 0.0) for event in events]), screen_of, UNICODE)
+    why = episode.why(episode.steps[-1])
+    assert [line.plain for line in why.truth] == ["asked", valid.content]
+    titles = [line.plain for line in why.answer if line.plain.startswith("answer ")]
+    assert titles == ["answer after step 0", "answer 1: 0.0 s", "answer 2: 0.0 s, cut off at its length"]
+
+
+@pytest.mark.parametrize(("size", "sides"), [((80, 24), 1), ((160, 40), 2), ((120, 40), 1)])
+def test_an_episode_opens_without_a_word_about_the_size(
+    size: tuple[int, int], sides: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Any] = []
+    draw = EpisodeView._draw
+
+    def recorded(self: EpisodeView, *of: int) -> Any:
+        drawn.append(draw(self, *of))
+        return drawn[-1]
+
+    monkeypatch.setattr(EpisodeView, "_draw", recorded)
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: any(isinstance(picture, Group) for picture in drawn))
+        assert not [picture for picture in drawn if "larger" in str(picture)]
+        if sides == 2:
+            await pilot.press("d")
+            await until(pilot, lambda: "No difference" in notes(pilot))
+
+    journal = next((RECORDED / RUNS[0] / "episodes").iterdir())
+    drive(at_episodes([journal] * sides, SOURCES), steps, size)
+
+
+def test_checks_of_a_method_without_facts_say_so(tmp_path: Path) -> None:
+    lines = [line.replace(b'"played_by":"textgames"', b'"played_by":"unknown"') for line in (LINES[0], LINES[-1])]
+    (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
+    sources = replace(SOURCES, explain=lambda journal: Explanation(OpenEpisode(journal, SOURCES).trace.timed))
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await pilot.press("t")
+        await until(pilot, lambda: "No facts were checked." in notes(pilot))
+
+    drive(at_episodes([tmp_path / "a.jsonl"], sources), steps)
 
 
 @pytest.mark.slow
