@@ -43,13 +43,11 @@ def command(domain: DomainFile, problem: ProblemFile, plan: PlanFile, html: Html
 def write_plan_page(result: SimulationResult, file: Path, title: str) -> None:
     """Write an HTML file that steps through the states: what changes, the cost so far, and the whole state."""
     from pddlego.display.page import render_steps
-    from pddlego.runs.store import check_output
 
     last = result.states[-1]
     ending = f"not possible: {result.fault}" if result.fault else f"the goal is {_REACHED[last.goal_reached]}"
     steps = ((state.step, state.action or _START, [_changes(state), _facts(state)]) for state in result.states)
-    page = render_steps(f"{title}: {count(last.step, 'step')}, {ending}", ["changes", "state"], steps)
-    write_whole(check_output(file, ".html"), page)
+    write_whole(file, render_steps(f"{title}: {count(last.step, 'step')}, {ending}", ["changes", "state"], steps))
     say(f"{count(len(result.states), 'state')}, written to {file}")
 
 
