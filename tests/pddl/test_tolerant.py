@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego import tools
 from pddlego.errors import UsageError
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.pddl import Atom, PddlSyntaxError, check, parse_domain, parse_problem
@@ -542,9 +541,3 @@ def test_requirements_of_a_problem_stay_there() -> None:
     assert repair(DOMAIN, problem) == Repaired(DOMAIN, problem)
     files = repair(DOMAIN, problem[:-1])
     assert (files.domain, files.problem) == (DOMAIN, problem)
-
-
-@pytest.mark.parametrize("depth", [90, 101, 1_000])
-def test_lists_that_are_too_deep_are_left_as_they_are(depth: int) -> None:
-    text = f"(define (domain d) (:predicates (p ?x)) (:predicates{'( ' * depth}))"
-    assert not tools.repair(text).ok
