@@ -48,7 +48,8 @@ def browse(app: Browser) -> None:
     with contextlib.suppress(ImportError):  # Windows
         import termios
 
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)  # keys typed before there was a screen
+        with contextlib.suppress(termios.error):  # the terminal is gone
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)  # keys typed before there was a screen
     app.run()
     if app.return_code:
         raise typer.Exit(app.return_code)

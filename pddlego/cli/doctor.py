@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 from collections.abc import Callable, Collection
@@ -16,7 +15,7 @@ from pddlego.cli import exits
 from pddlego.errors import EngineError, ModelError, PddlegoError, UsageError
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
-from pddlego.util.text import clean, count, suggestion
+from pddlego.util.text import clean, count, hours, suggestion
 
 if TYPE_CHECKING:
     from pddlego.models.base import Model
@@ -138,8 +137,7 @@ def _speed(model: Model) -> str:
     seconds = speed.seconds(requests[longest].characters / speed.per_token, _ANSWERS * _TYPICAL)
     window = window_of(model)
     context = f"window: {count(window, 'token') if window else 'unknown'}"
-    hours = f"{math.ceil(seconds / 360) / 10} ({longest})"
-    return f"{speed}\n{context}\nhours for {_ANSWERS} answers in a game: up to {hours}"
+    return f"{speed}\n{context}\nhours for {_ANSWERS} answers in a game: up to {hours(seconds)} ({longest})"
 
 
 def _check_listed(model: str, listed: Collection[str]) -> None:

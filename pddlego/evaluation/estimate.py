@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -27,7 +26,7 @@ from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import read_results
 from pddlego.runs.summary import LOST_TO_ERRORS, Summary
-from pddlego.util.text import clean, money
+from pddlego.util.text import clean, hours, money
 
 _SAMPLE = 3
 """Episodes of a configuration that the built-in model plays to estimate another model's."""
@@ -174,8 +173,7 @@ def speed_of_local(name: str, setup: Setup) -> Speed | None:
 def time_note(cases: Iterable[Estimate], workers: int) -> str:
     """How long the models on this machine are likely to need for their episodes; empty if that is unknown."""
     seconds = sum(case.seconds or 0.0 for case in cases if is_local(case.configuration[2]))
-    hours = math.ceil(seconds / workers / 360) / 10
-    return f"Likely time of local models: {hours} hours." if seconds else ""
+    return f"Likely time of local models: {hours(seconds / workers)} hours." if seconds else ""
 
 
 def upper_bound_table(cases: Iterable[Estimate]) -> Table:

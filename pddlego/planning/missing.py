@@ -1,4 +1,4 @@
-"""What the initial state of a problem may lack, judged by its other facts: nothing is said of what it means."""
+"""Facts that the initial state of a problem may lack, judged by its other facts, and numbers that may be wrong."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ class ChangedProblem:
 
 
 def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[ChangedProblem]:
-    """Changes of a problem by one of at most so many facts that look forgotten, the likeliest first, and of a number.
+    """The problem with one more fact that looks forgotten, for at most so many facts; then with one changed number.
 
-    A fact looks forgotten if it is the reverse of another one, and other facts of its predicate have their reverse; or
-    if no fact of its predicate has one of its objects at this place, and other objects of the type are there.
+    The likeliest fact comes first. A fact looks forgotten if it is the reverse of another one, and other facts of its
+    predicate have their reverse; or if no fact of its predicate has one of its objects at this place, and other objects
+    of the type are there.
     """
     scores: dict[Atom, float] = {}
     facts = defaultdict[str, set[tuple[str, ...]]](set)
@@ -64,9 +65,9 @@ def _like(known: set[tuple[str, ...]], objects: list[list[str]]) -> Iterator[tup
             yield from ((new, 2.0 - len(alone) / len(reverse)) for new in alone)
     used = [{args[place] for args in known} for place in range(len(objects))]
     new = [[name for name in names if name not in used[place]] for place, names in enumerate(objects)]
-    # Where each object is in one fact at most, as things in places, there is no second one. One fact shows that of the
-    # first place only, which usually is that of the thing.
-    once = [len(used[place]) == len(known) > min(place, 1) for place in range(len(objects))]
+    # If each object is in one fact at most, as a thing is in one place, no second fact is proposed for it. A single
+    # known fact shows this only of its first argument, which usually is the thing.
+    once = [len(names) == len(known) and (place == 0 or len(known) > 1) for place, names in enumerate(used)]
     free = [new[place] if once[place] else names for place, names in enumerate(objects)]
     for first in range(len(objects)):
         every = itertools.product(*free[:first], new[first], *free[first + 1 :])

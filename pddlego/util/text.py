@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Iterable, Mapping
@@ -76,6 +77,11 @@ def count(number: float, noun: str) -> str:
     """`1 step`, `2 steps`, `0.5 steps`, `1200000 steps`."""
     digits = f"{number:.0f}" if number % 1 == 0 or number >= 1e6 else f"{number:g}"
     return f"{digits} {noun}{'' if number == 1 else 's'}"
+
+
+def hours(seconds: float) -> str:
+    """Hours, rounded up to a tenth: `0.1`, `2.0`."""
+    return f"{math.ceil(seconds / 360) / 10}"
 
 
 def money(dollars: float | None) -> str:

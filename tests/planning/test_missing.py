@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from pddlego import tools
@@ -112,7 +110,6 @@ class LatePlanner:
 
 def test_no_change_is_tried_after_the_time_limit() -> None:
     planner = LatePlanner()
-    clock: Callable[[], float] = lambda: float(planner.asked)  # noqa: E731
-    why = why_no_plan(planner, *pair(WAREHOUSE, PROBLEM), UNSOLVABLE, 6.0, clock=clock)
+    why = why_no_plan(planner, *pair(WAREHOUSE, PROBLEM), UNSOLVABLE, 6.0, clock=lambda: planner.asked)
     assert why.cures == ()
     assert planner.asked == 6
