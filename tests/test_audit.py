@@ -107,11 +107,11 @@ def test_the_least_cost_is_undecided_for_a_maximized_metric_and_for_costs_withou
     cheap, dear = action.format("a", 1), action.format("b", 5)
     domain = f"(define (domain d) (:predicates (done)) (:functions (total-cost)) {cheap} {dear})"
     problem = "(define (problem p) (:domain d) (:init (= (total-cost) 0)) (:goal (done)) {})"
-    verdicts = {
-        metric: judge(LabelledPair(id="x", domain=domain, problem=problem.format(metric), cost=5), PATIENCE)[0].verdict
+    judgements = [
+        judge(LabelledPair(id="x", domain=domain, problem=problem.format(metric), cost=5), PATIENCE)[0]
         for metric in ("(:metric minimize (total-cost))", "(:metric maximize (total-cost))", "")
-    }
-    assert list(verdicts.values()) == ["contradicted", "undecided", "undecided"]
+    ]
+    assert [judgement.verdict for judgement in judgements] == ["contradicted", "undecided", "undecided"], judgements
 
 
 def test_a_proof_for_a_label_is_repeated_by_an_engine_with_another_reader() -> None:

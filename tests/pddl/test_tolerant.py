@@ -541,3 +541,13 @@ def test_requirements_of_a_problem_stay_there() -> None:
     assert repair(DOMAIN, problem) == Repaired(DOMAIN, problem)
     files = repair(DOMAIN, problem[:-1])
     assert (files.domain, files.problem) == (DOMAIN, problem)
+
+
+@pytest.mark.parametrize("depth", [90, 101, 1_000])
+@pytest.mark.parametrize("closing", ["", ")", "all"])
+def test_lists_that_are_too_deep_are_left_as_they_are(depth: int, closing: str) -> None:
+    nested = "(" * depth + (")" * (depth + 1) if closing == "all" else closing)
+    pairs = (f"(define (domain d) (:predicates {nested})", ""), ("", f"(define (problem p) (:init {nested})")
+    for domain, problem in pairs:
+        repaired = repair(domain, problem)
+        assert depth < 100 or (repaired.domain, repaired.problem) == (domain, problem)

@@ -173,7 +173,8 @@ def _cleaned(text: str, kind: str, note: Note) -> EditedText:
     for repairs in (_with_comments, _in_ascii, _without_fences, _without_foreign, _with_blanks):
         draft = draft.edited(repairs(draft.text, note))
     known = (*DECLARATIONS, *_REPEATED) if kind == "domain" else PROBLEM_SECTIONS[1:]
-    return draft.edited(_spelt(read_sexprs(draft.text).expressions[0], known, note))
+    expressions = read_sexprs(draft.text).expressions  # too deep lists are no expressions
+    return draft.edited(_spelt(expressions[0], known, note)) if expressions else draft
 
 
 def _unescaped(draft: EditedText, note: Note) -> EditedText:
