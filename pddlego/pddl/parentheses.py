@@ -76,11 +76,11 @@ _CONNECTIVES = {
 _MOST = {"one": 1, "two": 2, "quantified": 2}
 """The number of lists in a list of a kind."""
 
-_WORDY = ("words", "actions", "names", "head", "atom", "numbers", "any", "file")
+_WORDY = ("words", "actions", "names", "head", "atom", "numbers", "foreign", "any", "file")
 """The kinds of lists that hold words."""
 
-_TIMES = re.compile(r"start|end|all|[\d.]+")
-"""The words behind `at` and `over` before the atom that they concern."""
+_JOINS = re.compile(r"start|end|all|[\d.]+|begin|beginning|finish|over|by|to|then|do|and|or|[^\w?]+")
+"""Words before a list in an atom: times behind `at` and `over`, and operators as in `pddlego.pddl.foreign`."""
 
 _MAX_DEPTH = 100
 
@@ -108,9 +108,13 @@ class _List:
 
 
 class _Scanner:
-    """Collects the `edits` that balance a text. `spare` is the number of closing parentheses that are too many."""
+    """Collects the `edits` that balance a text. `spare` is the number of closing parentheses that are too many.
 
-    def __init__(self, text: str) -> None:
+    If it `is_lenient`, no opening parenthesis is surplus, as in `((wet ?x) (dark ?x))`.
+    """
+
+    def __init__(self, text: str, is_lenient: bool = False) -> None:
+        self._is_lenient = is_lenient
         self.source = Source(text)
         self.tokens = [
             (_MEANT.get(match[0].lower(), match[0].lower()), match.start(), match.end())
@@ -122,6 +126,9 @@ class _Scanner:
         self.spare = sum(token == ")" for token, *_ in self.tokens) - sum(token == "(" for token, *_ in self.tokens)
         pairs = [(before == "(", token) for (before, *_), (token, *_) in pairwise(self.tokens)]
         self._heads = Counter(token for is_head, token in pairs if is_head)
+        self._before_lists = Counter(
+            head for (is_head, head), (_, token) in pairwise(pairs) if is_head > (token != "(")
+        )
         self._arguments = Counter(token for is_head, token in pairs if not is_head)
         self._open = [_List(0, 0, 0, "file")]
         self._line = self._indent = self._column = 0
@@ -185,6 +192,8 @@ class _Scanner:
             self._edit(start, 1, "")
 
     def _is_surplus(self, head: str) -> bool:
+        if self._is_lenient:
+            return False
         if head in _FIELDS:
             return sum(self._heads[field] for field in _FIELDS) == 1
         return head in "()" or head.startswith("?") or (self._heads[head] == 1 and self._arguments[head] > 0)
@@ -215,7 +224,7 @@ class _Scanner:
         if kind == "file":
             return "define" if head == "define" else ""
         if kind == "actions":
-            return "action" if head == ":action" else "any" * (head not in _SECTIONS)
+            return "action" * (head == ":action" or head not in _SECTIONS)
         if head in _SECTIONS:
             return ""
         if kind == "action":
@@ -229,28 +238,38 @@ class _Scanner:
         if head in _FIELDS or (self.spare and parent.size >= _MOST.get(kind, parent.size + 1)):
             return ""
         if kind in ("names", "head"):
-            fits = kind == "names" or (head[0] in "?()" and self.spare >= 0)
+            fits = kind == "names" or (head[0] in "?()" and (self.spare >= 0 or self._is_lenient))
             return "words" if head == "either" else kind * fits
         if kind == "heads":
             return "head" * (not bare and not head.startswith("?"))
         if kind == "quantified" and not parent.size:
             return "head"
         if kind == "atom":
-            return self._condition(head) * (_TIMES.fullmatch(parent.word) is not None)
+            return self._condition(head) * (_JOINS.fullmatch(parent.word) is not None)
+        if kind == "foreign":
+            return self._condition(head) * (not parent.word or _JOINS.fullmatch(parent.word) is not None)
         if kind == "numbers":
-            number = parent.size == 0 and bool(_TIMES.fullmatch(parent.word))
+            number = bool(_JOINS.fullmatch(parent.word)) and (parent.size == 0 or parent.word in ("by", "to"))
             fits = parent.size < 2 and (not parent.word or number) and self._condition(head) not in ("many", *_MOST)
             return "numbers" * bool(fits)
         if kind == "words":
             return ""
-        if bare and self.spare < 0:
+        if bare and self.spare < 0 and not self._is_lenient:
             return ""
         return "facts" if kind == "facts" and (bare or head in ("and", "not")) else self._condition(head)
 
     def _condition(self, head: str) -> str:
-        return _CONNECTIVES.get(head, "many" * (self.spare >= 0) if head in "()" else "atom")
+        if head in "()":
+            return "foreign" * (self.spare >= 0 or self._is_lenient)
+        is_sure = self._is_lenient or self._heads[":predicates"] or _JOINS.fullmatch(head)  # else it may be (wet)
+        is_operator = is_sure and self._before_lists[head] == self._heads[head]
+        return _CONNECTIVES.get(head, "foreign" if is_operator else "atom")
 
     def _word(self, word: str, start: int) -> None:
+        if self._open[-1].kind == "actions" and word in _FIELDS and not self._closed:
+            self._open[-1].kind = "action"
+        if self._open[-1].kind == "action" and f":{word}" in _FIELDS:
+            word = f":{word}"
         if not self._holds(self._open[-1], word):
             closed = [number for number, (one, _) in enumerate(self._closed) if self._holds(one, word)]
             over = [number for number, one in enumerate(self._open) if self._holds(one, word)][1:]
@@ -317,6 +336,9 @@ def balancing(text: str) -> list[Edit]:
     scanner = _Scanner(text)
     if not any(token == "define" for token, *_ in scanner.tokens) or not scanner.scan():
         return []
+    if len(scanner.edits) > 1:
+        other = _Scanner(text, is_lenient=True)
+        scanner = other if other.scan() and len(other.edits) < len(scanner.edits) else scanner
     edits, laid_out = (sorted(some, key=lambda edit: edit[:2]) for some in (scanner.edits, scanner.laid_out))
     if laid_out == edits:
         return edits

@@ -131,3 +131,114 @@ def test_a_file_that_is_still_being_written_has_no_surplus_parentheses(text: str
 def test_a_list_that_begins_at_the_end_of_the_text_counts_among_the_missing_parentheses() -> None:
     (defect,) = errors("(define (domain q) (:predicates (a))\n  (:action x :parameters () :precondition (a) :effect (")
     assert defect.message.startswith("3 parentheses are missing here: line 2")
+
+
+DEPOT = """(define (domain depot)
+  (:requirements :typing :numeric-fluents :durative-actions)
+  (:types robot place)
+  (:predicates (at ?r - robot ?p - place) (free ?r - robot) (shut ?p - place) (night))
+  (:functions (battery ?r - robot) (most ?r - robot) (far ?a ?b - place))
+  (:action wait :parameters (?r - robot ?p - place)
+    :precondition (and (at ?r ?p) (free ?r))
+    :effect (and (not (free ?r)) (shut ?p)))
+  (:action go :parameters (?r - robot ?a ?b - place)
+    :precondition (and (at ?r ?a) (>= (battery ?r) (far ?a ?b)) (not (shut ?b)))
+    :effect (and (not (at ?r ?a)) (at ?r ?b) (assign (battery ?r) (most ?r))))
+  (:durative-action rest :parameters (?r - robot ?p - place) :duration (= ?duration 2)
+    :condition (and (at start (at ?r ?p)) (over all (night)))
+    :effect (and (at end (free ?r)) (at end (not (shut ?p))))))"""
+
+SHIFT = """(define (problem shift) (:domain depot)
+  (:objects r2 - robot hall yard - place)
+  (:init (at r2 hall) (free r2) (= (battery r2) 5)
+    (night))
+  (:goal (and (at r2 yard) (>= (battery r2) (most r2)) (not (shut hall))))
+  (:metric minimize (battery r2)))"""
+
+CONDITION, CHANGE = "(>= (battery ?r) (far ?a ?b))", "(assign (battery ?r) (most ?r))"
+CONDITIONS = """(battery ?r >= (far ?a ?b)); (=> (battery ?r) (far ?a ?b))
+(≥ (battery ?r) (far ?a ?b)); (battery ?r = (far ?a ?b))
+(ge (battery ?r) (far ?a ?b)); (greater-than (battery ?r) (far ?a ?b)); (! (shut ?b)); (none (shut ?a))
+(nott (shut ?a))
+(-> (shut ?a) (shut ?b)); (implies (shut ?a) (shut ?b)); (implication (shut ?a) (night)); (if (shut ?a) then (night))
+(&& (shut ?a) (free ?r)); (?a != ?b); (for-all (?x - place) (shut ?x)); (exist (?x - place) (shut ?x))"""
+CHANGES = """(set (battery ?r) (most ?r)); (:= (battery ?r) (most ?r)); (= (battery ?r) (most ?r))
+(battery ?r := (most ?r))
+(+= (battery ?r) (most ?r)); (battery ?r -= (most ?r)); (inc (battery ?r)); (set (battery ?r) to (most ?r))
+(increase (battery ?r) by (most ?r)); (decrese (battery ?r) (most ?r)); (set (battery ?r) (+ (most ?r) 1))
+(when (battery ?r < (most ?r)) (set (battery ?r) 3)); (add (free ?r)); (add (free ?r) (shut ?b))
+(add (and (free ?r) (night)))
+(delete (free ?r) (shut ?b)); (if (night) (shut ?b))"""
+BARE = """((battery ?r) >= (far ?a ?b)); ((shut ?a) => (shut ?b)); ((shut ?a) and (free ?r))
+((shut ?a) (free ?r)); ((free ?r))"""
+
+
+def _forms(before: str, forms: str) -> list[tuple[str, str]]:
+    return [(before, form) for form in re.split(r"; |\n", forms)]
+
+
+GO = DEPOT.splitlines()[10].strip()[:-1]
+OPENED = [
+    *_forms(CONDITION, BARE),
+    *_forms(CHANGE, "((battery ?r) := (most ?r)); ((free ?r) (shut ?b))"),
+    *_forms(GO.partition(" ")[2], "((not (at ?r ?a)) (at ?r ?b)); ((at ?r ?b))"),
+    (GO, f"({GO})"),
+    ("(?r - robot ?a ?b - place)", "((?r - robot) (?a ?b - place))"),
+]
+"""Right parts, and forms that begin with a parenthesis more."""
+
+FORMS = [
+    *_forms(CONDITION, CONDITIONS),
+    *_forms(CHANGE, CHANGES),
+    *_forms(GO.partition(" ")[2], "(not (at ?r ?a)) (at ?r ?b); (and (delete (at ?r ?a)) (add (at ?r ?b)))"),
+    *_forms(":effect (and (not (at ?r ?a))", ":effects (and (not (at ?r ?a)); effect (and (not (at ?r ?a))"),
+    *_forms("(:types robot place)", "(:types (robot place)); (types robot place); (:type robot place)"),
+    *_forms("(:action go", "(:actions go; (action go"),
+    ("depot)\n  (:requirements", "depot :requirements"),
+    *_forms("(over all (night))", "(overall (night)); (over (night)); (at all (night)); (over-all (night))"),
+    *_forms("(at start (at ?r ?p))", "(at-start (at ?r ?p)); (at begin (at ?r ?p)); (start (at ?r ?p))"),
+    *_forms(
+        "(>= (battery r2) (most r2))",
+        "(battery r2 >= (most r2)); (=> (battery r2) (most r2))",
+    ),
+    ("(and (at r2 yard) (>= (battery r2) (most r2)) (not (shut hall)))", "(at r2 yard) (not (shut hall))"),
+    ("(at r2 hall) (free r2)", "(and (at r2 hall) (free r2))"),
+    ("r2 - robot hall yard - place", "(r2 - robot) (hall yard - place)"),
+    ("(:metric minimize (battery r2))", "(metric minimise battery)"),
+    *OPENED,
+]
+"""Right parts, and forms of them that are repaired or for which the check says the form of PDDL."""
+
+PLACES = [
+    *[("(free ?r - robot)", new) for new in ("(free ?r - robot", "(free ?r - robot))")],
+    *[("(night))", new) for new in ("(night)", "(night)))")],
+    *[("(free ?r))\n", new) for new in ("(free ?r)\n", "(free ?r)))\n")],
+    *[("(at ?r ?p) (free", new) for new in ("(at ?r ?p (free", "at ?r ?p) (free", "((at ?r ?p) (free")],
+    *[("(shut ?p)))\n", new) for new in ("(shut ?p))\n", "(shut ?p))))\n")],
+    *[("?duration 2)", new) for new in ("?duration 2", "?duration 2))")],
+    *[("(at end (free ?r))", new) for new in ("(at end (free ?r)", "at end (free ?r))", "(at end ((free ?r))")],
+    *[("(shut ?p))))))", new) for new in ("(shut ?p)))))", "(shut ?p)))))))")],
+    *[("- place)\n  (:init", new) for new in ("- place\n  (:init", "- place))\n  (:init")],
+    *[("(= (battery r2) 5)", new) for new in ("(= (battery r2) 5", "(= (battery r2) 5))")],
+    *[("(at r2 yard) ", new) for new in ("(at r2 yard ", "(at r2 yard)) ")],
+    *[("(shut hall))))\n", new) for new in ("(shut hall)))\n", "(shut hall)))))\n")],
+]
+"""Right parts, and the same with a parenthesis too few or too many."""
+
+
+@pytest.mark.parametrize(("right", "form"), [("(", "("), *FORMS], ids=lambda text: text.replace("\n", " "))
+def test_a_form_that_is_repaired_hides_no_parenthesis_elsewhere(right: str, form: str) -> None:
+    assert right in DEPOT + SHIFT
+    checked = 0
+    for file in (DEPOT, SHIFT):
+        text = file.replace(right, form, 1)
+        wanted = [match[0] for match in TOKEN.finditer(text)]
+        for old, new in PLACES:
+            is_open = (right, form) in OPENED and new.count("(") > old.count("(")  # it may as well be the surplus one
+            is_elsewhere = text.count(old) == 1 and old.strip() not in form and (text != file or right == form)
+            if is_elsewhere and not is_open:
+                wrong = text.replace(old, new)
+                fixed = edited(wrong, edits := balancing(wrong))
+                assert ([match[0] for match in TOKEN.finditer(fixed)], len(edits)) == (wanted, 1), (new, edits)
+                checked += 1
+    assert checked > 5

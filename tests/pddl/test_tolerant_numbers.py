@@ -72,3 +72,14 @@ def test_requirements_of_time_stay_where_they_are_used() -> None:
     assert ":durative-actions" not in tools.repair(classical).text
     pair = tools.repair_files(classical, LATER)
     assert pair[1].ok and pair[1].text == LATER
+
+
+@pytest.mark.parametrize("form", ["(battery ?r >= (price ?b))", "(ge (battery ?r) (price ?b))", "((battery ?r) >= 2)"])
+def test_a_missing_parenthesis_elsewhere_does_not_change_the_repair_of_a_form(form: str) -> None:
+    other = "(decrease (battery ?r) (price ?b))"
+    right = DOMAIN.replace("(>= (battery ?r) (price ?b))", form).replace(other, "(set (battery ?r) (price ?b))")
+    wrong = right.replace("(at ?r - robot ?p - place))", "(at ?r - robot ?p - place)")
+    assert wrong != right
+    assert len(tools.check(wrong).findings) == 1
+    repaired = tools.repair(wrong)
+    assert repaired.ok and repaired.text.split() == tools.repair(right).text.split()
