@@ -145,7 +145,7 @@ class _GroupedCommand(typer.core.TyperCommand):
         super().format_help_text(ctx, formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the groups of options, then the options without a group."""
+        """Write the arguments and the groups of options. Options without a group are last where games are played."""
         rows: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Arguments", *_GROUPS)}
         main = () if ctx.meta.get(ALL_OPTIONS) else _MAIN.get(self.name or "", ())
         for parameter in self.get_params(ctx):
@@ -157,11 +157,11 @@ class _GroupedCommand(typer.core.TyperCommand):
                 usage = _TYPES.sub(lambda match: _METAVARS.get(match[1], "TEXT"), record[0])
                 group = getattr(parameter, "rich_help_panel", None) or default_group
                 rows.setdefault(group, []).append((usage, record[1]))
-        rows[_OTHERS] = rows.pop(_OTHERS)
-        for title, records in rows.items():
-            if records:
+        plays = bool(rows[_GROUPS[0]])
+        for title in sorted(rows, key=lambda title: title == _OTHERS if plays else title not in ("Arguments", _OTHERS)):
+            if rows[title]:
                 with formatter.section(title):
-                    formatter.write_dl(records)
+                    formatter.write_dl(rows[title])
 
 
 _GROUPS = ("What to play", "Which episode", "Model", "Planner", "Limits", "Run", "Output")

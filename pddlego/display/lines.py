@@ -54,7 +54,8 @@ class Display(AbstractContextManager["Display"]):
 class LiveDisplay(Display):
     """Panes that are redrawn after each event. Events of the method and rejected answers stay for `pace` seconds.
 
-    With `reads_keys`, the key `t` adds the checks of the `checker` to the episode, or removes them.
+    With `reads_keys`, the key `t` adds the checks of the `checker` to the episode, or removes them, and the space key
+    holds the episode at its next event.
     """
 
     def __init__(
@@ -72,6 +73,8 @@ class LiveDisplay(Display):
         self._message = ""  # why the last key had no effect
         self._changing = threading.Lock()  # held while the trace is changed
         self._begun = threading.Event()  # set at the first event: earlier keys wait for it
+        self._going_on = threading.Event()  # not set in a pause
+        self._going_on.set()
         self._pace = pace
         self._screen = screen
         self._trace = self._preview_trace = Trace()
@@ -108,6 +111,7 @@ class LiveDisplay(Display):
 
     def _stop_keys(self) -> None:
         self._begun.set()
+        self._going_on.set()
         if self._keys is not None:
             self._keys.__exit__()
 
@@ -138,6 +142,8 @@ class LiveDisplay(Display):
         self._live.refresh()
         if event.method or isinstance(event, Rejected):
             time.sleep(self._pace)
+        if self._trace.ended is None:
+            self._going_on.wait()
         self._clock_started_at, self._clock_paused = time.monotonic(), False
 
     def _check(self, event: Event, seconds: float) -> None:
@@ -149,8 +155,10 @@ class LiveDisplay(Display):
                 self._trace.add(cleaned(check), seconds)
 
     def _press(self, key: str) -> None:
-        """Add checks to the episode, or remove them, if the key is `t`."""
+        """Add checks to the episode, or remove them, if the key is `t`. Pause or go on if it is the space key."""
         self._begun.wait()
+        if key == "space":
+            (self._going_on.clear if self._going_on.is_set() else self._going_on.set)()
         with self._changing:
             self._message = self._switch_checks() if key == "t" and self._trace.started is not None else ""
         self._live.refresh()
@@ -191,7 +199,8 @@ class LiveDisplay(Display):
         elif self._keys is not None and self._keys.is_listening and trace.ended is None:
             is_map = trace.started is not None and self._screen.checks_running(trace)  # the checks only draw a map
             names = ("draw map", "hide map") if is_map else ("check facts", "hide checks")
-            keys = ("t", names[self._checks is not None]), ("ctrl-c", "stop")
+            pause = "space", "pause" if self._going_on.is_set() else "go on"
+            keys = pause, ("t", names[self._checks is not None]), ("ctrl-c", "stop")
             message = Text(self._message, "yellow", no_wrap=True, overflow="ellipsis")
             yield message if self._message else keys_line(keys, self._glyphs)
 

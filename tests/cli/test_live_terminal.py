@@ -71,6 +71,31 @@ def test_t_is_a_switch_while_an_episode_is_played(tmp_path: Path, width: int, he
         playing.close()
 
 
+def test_an_episode_waits_in_a_pause(tmp_path: Path) -> None:
+    playing = Terminal(tmp_path, 80, 24)
+    try:
+        playing.type(f"{PDDLEGO} play coin --seed 12 --pace 1; echo code $?")
+        playing.wait_for(" space  pause")
+        playing.press("Space")
+        playing.wait_for(" space  go on")
+        (journal,) = tmp_path.glob("runs/*/episodes/*.jsonl")
+        at_pause = len(journal.read_bytes().splitlines())
+        playing.press("t")
+        playing.wait_for(" t  hide checks")
+        assert len(journal.read_bytes().splitlines()) <= at_pause + 1, "the event at which it waits"
+        playing.press("Space")
+        playing.wait_for("code 0")
+        playing.type(f"clear; {PDDLEGO} play coin --seed 12 --pace 3; echo code $?")
+        playing.wait_for(" space  pause")
+        playing.press("Space")
+        playing.wait_for(" space  go on")
+        playing.press("C-c")
+        playing.wait_for("code 130")
+        still_usable(playing)
+    finally:
+        playing.close()
+
+
 def test_a_key_counts_before_the_game_has_started(tmp_path: Path) -> None:
     playing = Terminal(tmp_path, 80, 24)
     program = tmp_path / "waits.py"
