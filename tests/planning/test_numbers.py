@@ -59,17 +59,17 @@ def outcome(plan: str, goal: str = "(and)") -> str:
 
 FAULTS = {
     "(drive t1 p1 p2) (drive t1 p2 p3)": "step 2: (drive t1 p2 p3) has an unsatisfied precondition | "
-    "(Make (>= (fuel t1) (dist p2 p3)) true: (fuel t1) is 3, (dist p2 p3) is 4)",
+    "Make (>= (fuel t1) (dist p2 p3)) true: (fuel t1) is 3, (dist p2 p3) is 4",
     "(drive t1 p1 p3)": "step 1: (drive t1 p1 p3) has an unsatisfied precondition | "
-    "(Give (dist p1 p3) a value first, in :init or with assign)",
-    "(need-z)": "step 1: (need-z) has an unsatisfied precondition | (Give (z) a value first, in :init or with assign)",
-    "(grow)": "step 1: (grow): (increase (z) 1): (z) has no value | (Give (z) a value first, in :init or with assign)",
-    "(buy)": "step 1: (buy) has an unsatisfied precondition | (Set (rich) to true)",
+    "Give (dist p1 p3) a value first, in :init or with assign",
+    "(need-z)": "step 1: (need-z) has an unsatisfied precondition | Give (z) a value first, in :init or with assign",
+    "(grow)": "step 1: (grow): (increase (z) 1): (z) has no value | Give (z) a value first, in :init or with assign",
+    "(buy)": "step 1: (buy) has an unsatisfied precondition | Set (rich) to true",
     "(share t1 t1)": "step 1: (share t1 t1): (assign (fuel t1) 5): (increase (fuel t1) 1) changes (fuel t1) at the "
-    "same time | (Use other objects, or keep one of both effects)",
-    "(count)": "step 1: (count) has an unsatisfied precondition | (Make (>= (fuel t2) 1) true: (fuel t2) is 0.5)",
+    "same time | Use other objects, or keep one of both effects",
+    "(count)": "step 1: (count) has an unsatisfied precondition | Make (>= (fuel t2) 1) true: (fuel t2) is 0.5",
     "(swap) (swap) (swap) (need-z)": "step 4: (need-z) has an unsatisfied precondition | "
-    "(Give (z) a value first, in :init or with assign)",
+    "Give (z) a value first, in :init or with assign",
 }
 
 
