@@ -97,10 +97,13 @@ class Report:
         """Notes that every format prints with the tables."""
         models = dict.fromkeys(model for model, _ in methods_of(self.rows))
         incomplete = [f"{self.incomplete}."] if self.incomplete else []
-        errors = [result for result in self.results if result.played and not result.counts]
-        if errors:
-            of = count(len(self.results), "episode")
-            incomplete.append(f"{len(errors)} of {of} ended with an error, not by the game, and count as not won here.")
+        if errors := [row for row in self.rows if row.counted < row.episodes]:
+            of = count(len(self.played), "episode")
+            missing = sum(row.episodes - row.counted for row in errors)
+            where = (f"{r.setting}, {r.mode}, {r.model}: {r.episodes - r.counted} of {r.episodes}" for r in errors)
+            ended = f"{missing} of {of} ended with an error, not by the game: {'; '.join(where)}."
+            rule = "These count as not won in the success; comparisons and causes leave them out."
+            incomplete.append(f"{ended} {rule}")
         if again := sum(result.attempt > 1 for result in self.results):
             incomplete.append(
                 f"Tried again: {count(again, 'episode')}. The last attempt counts; the cost is that of all."

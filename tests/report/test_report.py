@@ -445,8 +445,8 @@ def test_every_table_says_which_engine_and_files_were_played(tmp_path: Path) -> 
     wholes = (markdown(report), latex(report), html(report, 0), as_text(report), as_json(report))
     assert all(note in " ".join(text.split()) for text in wholes)
     for form in ("text", "markdown", "json", "latex", "html"):
-        assert note in one_table(report.table("success"), form, report.games)
-    assert one_table(report.table("success"), "latex", report.games).startswith(f"% {note}\n")
+        assert note in one_table(report.table("success"), form, report.notes)
+    assert one_table(report.table("success"), "latex", report.notes).startswith(f"% {note}\n")
     act, *edit = csv.DictReader(io.StringIO(as_csv(report)))
     assert {row["engine"] for row in edit} == {"alfworld 0.4.2"} and act["engine"] == act["game_sha256"] == ""
 
@@ -458,6 +458,21 @@ def test_a_report_names_each_version_of_an_engine_on_one_line(tmp_path: Path) ->
     (tmp_path / "manifest.json").write_text("{}")
     (note,) = build_report([tmp_path]).games
     assert note.startswith("coin: textworld 1.7.0 ") and len(note) <= 300 and "\n" not in note
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "json", "latex", "html"])
+def test_a_single_table_says_which_episodes_ended_with_an_error(run: Path, form: str) -> None:
+    """Else an endpoint that died looks like a method that lost. A CSV has only rows: they are said beside it."""
+    done = command("report", str(run), "--table", "success", "--format", form, cwd=run)
+    said = " ".join((done.stderr if form == "csv" else done.stdout).split())
+    assert "1 of 23 episodes ended with an error, not by the game: coin, edit, m: 1 of 11." in said
+    assert "count as not won in the success; comparisons and causes leave them out." in said
+    assert success(build_report([run]).rows).body[0][3] == "91 (62-98)", "the definition of success stays"
+
+
+def test_a_note_of_several_lines_is_a_comment_in_every_line() -> None:
+    text = one_table(Table("One", ["game"], [["coin"]]), "latex", ["first\nsecond"])
+    assert text.startswith("% first\n% second\n\\begin")
 
 
 def test_results_without_an_engine_have_no_note_and_no_column(tmp_path: Path) -> None:
