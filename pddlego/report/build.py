@@ -211,8 +211,10 @@ def _configuration(path: Path) -> dict[str, Any]:
     """The configuration that determines an episode: the settings by name, and everything else as one value."""
     configuration = read_configuration(path)
     games = configuration.pop("settings", {})
-    # Resuming checks versions; unset options are left out.
+    # Resuming checks versions and addresses; unset options are left out.
     configuration = {name: value for name, value in configuration.items() if name != "versions" and value is not None}
+    if isinstance(endpoint := configuration.get("endpoint"), dict):
+        configuration["endpoint"] = {name: value for name, value in endpoint.items() if name != "base_url"}
     return {**games, _CONFIGURATION: configuration}
 
 

@@ -132,6 +132,21 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
     assert "(retries: 5 and 0)" in caught.value.reason
 
 
+def test_models_on_different_servers_are_reported_together(tmp_path: Path) -> None:
+    """An address is no option of a method; any other option of the endpoint is one."""
+    endpoints = ({"base_url": "http://127.0.0.1:1/v1"}, {"base_url": "http://127.0.0.1:2/v1"}, {"base_url": None}, {})
+    for number, endpoint in enumerate((*endpoints, {"temperature": 1.0})):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "results.jsonl").write_text(dump_summary(episode("edit", 0, Outcome.WON, model=f"m{number}")))
+        (folder / "manifest.json").write_text(json.dumps({"schema": 2, "configuration": {"endpoint": endpoint}}))
+    *alike, other = sorted(tmp_path.iterdir())
+    assert [row.model for row in build_report(alike).rows] == ["m0", "m1", "m2", "m3"]
+    with pytest.raises(UsageError, match="cannot be reported together") as caught:
+        build_report([alike[0], other])
+    assert "(endpoint.temperature: unset and 1.0)" in caught.value.reason
+
+
 @given(st.integers(1, 90), st.integers(1, 8), st.integers(20, 90), st.integers(5, 50))
 def test_a_table_for_a_page_has_each_cell_once(rows: int, columns: int, width: int, height: int) -> None:
     """The parts are as wide and as high as they may be, or have one column with numbers; best values stay bold."""
