@@ -68,12 +68,12 @@ def command(
         progress=check_progress() if cause or (table == "errors" if table else chosen != "csv") else None,
     )
     optima = find_optima(report.results, report.settings) if optimum else {}
-    if chosen == "csv" or table:  # the other formats contain these notes
-        for note in filter(None, (report.incomplete and f"{report.incomplete}.", *report.damage)):
+    if chosen == "csv":  # the other formats contain the notes
+        for note in report.notes:
             Console(stderr=True).print(note, style="yellow", soft_wrap=True)
     paths = _write_figures(report, figures, optima) if figures is not None else {}
     if table is not None:
-        _write(one_table(report.table(table), chosen, report.games), output)
+        _write(one_table(report.table(table), chosen, report.notes), output)
         return
     if chosen == "html":
         _write(html(report, pages, optima, check_progress("Writing the pages of", "")), output)

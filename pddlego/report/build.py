@@ -97,10 +97,13 @@ class Report:
         """Notes that every format prints with the tables."""
         models = dict.fromkeys(model for model, _ in methods_of(self.rows))
         incomplete = [f"{self.incomplete}."] if self.incomplete else []
-        errors = [result for result in self.results if result.played and not result.counts]
-        if errors:
-            of = count(len(self.results), "episode")
-            incomplete.append(f"{len(errors)} of {of} ended with an error, not by the game, and count as not won here.")
+        if errors := [row for row in self.rows if row.counted < row.episodes]:
+            of = count(len(self.played), "episode")
+            missing = sum(row.episodes - row.counted for row in errors)
+            where = (f"{r.setting}, {r.mode}, {r.model}: {r.episodes - r.counted} of {r.episodes}" for r in errors)
+            ended = f"{missing} of {of} ended with an error, not by the game: {'; '.join(where)}."
+            rule = "These count as not won in the success; comparisons and causes leave them out."
+            incomplete.append(f"{ended} {rule}")
         if again := sum(result.attempt > 1 for result in self.results):
             incomplete.append(
                 f"Tried again: {count(again, 'episode')}. The last attempt counts; the cost is that of all."
@@ -208,8 +211,10 @@ def _configuration(path: Path) -> dict[str, Any]:
     """The configuration that determines an episode: the settings by name, and everything else as one value."""
     configuration = read_configuration(path)
     games = configuration.pop("settings", {})
-    # Resuming checks versions; unset options are left out.
+    # Resuming checks versions and addresses; unset options are left out.
     configuration = {name: value for name, value in configuration.items() if name != "versions" and value is not None}
+    if isinstance(endpoint := configuration.get("endpoint"), dict):
+        configuration["endpoint"] = {name: value for name, value in endpoint.items() if name != "base_url"}
     return {**games, _CONFIGURATION: configuration}
 
 
@@ -228,6 +233,8 @@ def build_report(
     settings = _recorded_settings(paths)
     folders = [_attempts(path, progress) for path in paths]
     finished = last_attempts(last for last, _, _ in folders)
+    cells = {cell for path in paths for cell in read_cells(path)}
+    wanted.check_names(cells.union(result.cell for result in finished))
     causes = Causes(result for result in finished if wanted.has(result.cell))
     results = [result for result in finished if wanted.matches(result, causes)]
     if not results:
@@ -239,7 +246,6 @@ def build_report(
     # Of other prices than the recorded ones only the costs of the answers are known.
     own = not prices or all(prices.get(name) == price for name, price in recorded.items())
     attempts = [summary for _, summaries, _ in folders for summary in summaries if wanted.has(summary.cell)]
-    cells = {cell for path in paths for cell in read_cells(path) if wanted.has(cell)}
     all_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
     all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
     elsewhere = "" if prices or wanted != EVERY_RESULT else spent_elsewhere(all_rows, entries)
@@ -270,7 +276,7 @@ def build_report(
         analyses=tuple(table for table in analyses if table.body),
         causes=causes,
         counts=tuple(table for table in count_tables(grouped) if table.body),
-        incomplete="" if wanted.needs_results else played_of(results, cells),
+        incomplete="" if wanted.needs_results else played_of(results, list(filter(wanted.has, cells))),
         damage=tuple(damage),
     )
 

@@ -152,11 +152,14 @@ def _page(summary: Summary, journal: Path, cause: LastingError | None, loader: S
 
 def latex(report: Report, figures: Mapping[str, str] = MappingProxyType({})) -> str:
     """Every table for LaTeX, with booktabs, and the `figures`: titles by the names of their PDF files."""
-    notes = [f"% {line}" for note in (NOTE, *report.notes) for line in note.splitlines()]
-    packages = r"% \usepackage{booktabs,graphicx}"
+    notes, packages = _comments((NOTE, *report.notes)), r"% \usepackage{booktabs,graphicx}"
     return (
         "\n\n".join([packages, *notes, *map(latex_table, report.tables), *starmap(_tex_figure, figures.items())]) + "\n"
     )
+
+
+def _comments(notes: Iterable[str]) -> list[str]:
+    return [f"% {line}" for note in notes for line in note.splitlines()]
 
 
 def _tex_figure(name: str, title: str) -> str:
@@ -223,7 +226,7 @@ def one_table(table: Table, to: str, notes: Sequence[str] = ()) -> str:
         noted = {"notes": notes} if notes else {}
         return json.dumps({"title": table.title, "head": table.head, "rows": table.body, **noted}, indent=1) + "\n"
     if to == "latex":
-        return "".join(f"% {note}\n" for note in notes) + latex_table(table) + "\n"
+        return "\n".join([*_comments(notes), latex_table(table)]) + "\n"
     short = table.short()
     if to == "text":
         file = io.StringIO()

@@ -132,6 +132,40 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
     assert "(retries: 5 and 0)" in caught.value.reason
 
 
+def test_models_on_different_servers_are_reported_together(tmp_path: Path) -> None:
+    """An address is no option of a method; any other option of the endpoint is one."""
+    endpoints: list[dict[str, object]] = [{"base_url": f"http://127.0.0.1:{port}/v1"} for port in (1, 2)]
+    for number, endpoint in enumerate([*endpoints, {"base_url": None}, {}, {"temperature": 1.0}]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "results.jsonl").write_text(dump_summary(episode("edit", 0, Outcome.WON, model=f"m{number}")))
+        (folder / "manifest.json").write_text(json.dumps({"schema": 2, "configuration": {"endpoint": endpoint}}))
+    *alike, other = sorted(tmp_path.iterdir())
+    assert [row.model for row in build_report(alike).rows] == ["m0", "m1", "m2", "m3"]
+    with pytest.raises(UsageError, match="cannot be reported together") as caught:
+        build_report([alike[0], other])
+    assert "(endpoint.temperature: unset and 1.0)" in caught.value.reason
+
+
+def test_a_chosen_name_that_matches_nothing_is_refused(run: Path) -> None:
+    chosen = (("--model", "m,nonne", "none"), ("--mode", "edit,acct", "act"), ("--game", "coin,conn", "coin"))
+    for option, names, meant in chosen:
+        done = command("report", str(run), option, names, cwd=run)
+        assert done.returncode == 2 and f"'{names.split(',')[1]}' ({option})" in done.stderr
+        assert f"Did you mean '{meant}'?" in done.stderr
+        both = f"{names.split(',')[0]}, {meant}"
+        assert command("report", str(run), option, both, cwd=run).returncode == 0
+
+
+def test_a_chosen_name_may_contain_commas_or_have_no_result_yet(tmp_path: Path) -> None:
+    noisy = "reader+noise:0.1,seed=3"
+    (tmp_path / "results.jsonl").write_text(dump_summary(episode("edit", 0, Outcome.WON, model=noisy)))
+    asked = {"asked": [{"seeds": {"coin": [0]}, "modes": ["edit"], "models": [noisy, "later"], "repeats": 1}]}
+    (tmp_path / "manifest.json").write_text(json.dumps(asked))
+    done = command("report", str(tmp_path), "--model", f"{noisy},later", "--table", "success", cwd=tmp_path)
+    assert done.returncode == 0 and "1 of 2 cells played." in done.stdout
+
+
 @given(st.integers(1, 90), st.integers(1, 8), st.integers(20, 90), st.integers(5, 50))
 def test_a_table_for_a_page_has_each_cell_once(rows: int, columns: int, width: int, height: int) -> None:
     """The parts are as wide and as high as they may be, or have one column with numbers; best values stay bold."""
@@ -445,8 +479,8 @@ def test_every_table_says_which_engine_and_files_were_played(tmp_path: Path) -> 
     wholes = (markdown(report), latex(report), html(report, 0), as_text(report), as_json(report))
     assert all(note in " ".join(text.split()) for text in wholes)
     for form in ("text", "markdown", "json", "latex", "html"):
-        assert note in one_table(report.table("success"), form, report.games)
-    assert one_table(report.table("success"), "latex", report.games).startswith(f"% {note}\n")
+        assert note in one_table(report.table("success"), form, report.notes)
+    assert one_table(report.table("success"), "latex", report.notes).startswith(f"% {note}\n")
     act, *edit = csv.DictReader(io.StringIO(as_csv(report)))
     assert {row["engine"] for row in edit} == {"alfworld 0.4.2"} and act["engine"] == act["game_sha256"] == ""
 
@@ -458,6 +492,21 @@ def test_a_report_names_each_version_of_an_engine_on_one_line(tmp_path: Path) ->
     (tmp_path / "manifest.json").write_text("{}")
     (note,) = build_report([tmp_path]).games
     assert note.startswith("coin: textworld 1.7.0 ") and len(note) <= 300 and "\n" not in note
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "json", "latex", "html"])
+def test_a_single_table_says_which_episodes_ended_with_an_error(run: Path, form: str) -> None:
+    """Else an endpoint that died looks like a method that lost. A CSV has only rows: they are said beside it."""
+    done = command("report", str(run), "--table", "success", "--format", form, cwd=run)
+    said = " ".join((done.stderr if form == "csv" else done.stdout).split())
+    assert "1 of 23 episodes ended with an error, not by the game: coin, edit, m: 1 of 11." in said
+    assert "count as not won in the success; comparisons and causes leave them out." in said
+    assert success(build_report([run]).rows).body[0][3] == "91 (62-98)", "the definition of success stays"
+
+
+def test_a_note_of_several_lines_is_a_comment_in_every_line() -> None:
+    text = one_table(Table("One", ["game"], [["coin"]]), "latex", ["first\nsecond"])
+    assert text.startswith("% first\n% second\n\\begin")
 
 
 def test_results_without_an_engine_have_no_note_and_no_column(tmp_path: Path) -> None:
