@@ -14,7 +14,7 @@ from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.runner import Executor, Player, Runner
 from pddlego.evaluation.setup import Setup, make_limiter, make_planners, play
-from pddlego.evaluation.table import result_table
+from pddlego.evaluation.table import cost_of, result_table
 from pddlego.methods.base import base_mode
 from pddlego.methods.registry import make_codec, measuring_of, modes, parse_mode
 from pddlego.models.limiter import Ledger, LedgerEntry, Load, Price, SharedLimiter, read_ledger
@@ -62,12 +62,14 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
     with open_store(path, setup.configuration(), about or {}) as store, make_planners(setup) as planner:
         for matrix in setup.requested:
             store.plan(matrix, setup.prices)
-        prices = setup.prices or read_recorded_prices(path)
+        prices = read_recorded_prices(path)
         with closing(Ledger(path / LEDGER)) as ledger:
-            limiter = make_limiter(setup, ledger, prices)
             store.warnings += ledger.warnings
             store.recover(cells)
             _check_ledger(path, ledger, store)
+            paid = ((one, cost_of([one], prices)) for one in store.attempts if one.usage.tokens)
+            ledger.price(prices, {one.cell.label: cost / one.usage.tokens for one, cost in paid if cost})
+            limiter = make_limiter(setup, ledger, prices)
             known = {cell: summary for cell in cells if (summary := store.finished(cell)) is not None}
             waiting = [cell for cell in cells if cell not in known]
 

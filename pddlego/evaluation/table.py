@@ -106,8 +106,8 @@ def rows(
     for key, group in by_configuration(played).items():
         usages = [summary.usage for summary in spent.get(key, group)]
         paid = sum(usage.calls - usage.from_cache for usage in usages)
-        cost, own = _cost(spent.get(key, group), prices or {}), known.get(key, [])
-        if cost is not None and own:
+        cost, own = cost_of(spent.get(key, group), prices or {}), known.get(key, [])
+        if cost is not None and own and all(entry.cost or not entry.tokens for entry in own):
             cost, paid = sum(entry.cost for entry in own), len(own)
         rows.append(_row(group, cost, paid, sum(entry.cost for entry in own if not entry.answered)))
     return rows
@@ -162,7 +162,8 @@ def _measured(columns: Iterable[Column], summaries: Sequence[Summary]) -> dict[s
     return measured
 
 
-def _cost(summaries: Sequence[Summary], prices: Mapping[str, Price]) -> float | None:
+def cost_of(summaries: Sequence[Summary], prices: Mapping[str, Price]) -> float | None:
+    """The cost of the answers to attempts at one configuration; None for a model without a price."""
     cell = summaries[0].cell
     if is_free(cell) or all(summary.usage.calls == summary.usage.from_cache for summary in summaries):
         return 0.0

@@ -125,6 +125,15 @@ class Ledger:
             self._write({"settled": number, "tokens": tokens, "cost": cost, "answered": answered})
             self._entries[number] = replace(self._entries[number], tokens=tokens, cost=cost, answered=answered)
 
+    def price(self, prices: Mapping[str, Price], rates: Mapping[str, float]) -> None:
+        """Record the cost of requests that were sent without a price: `rates` are costs of a token, by origin."""
+        for number, entry in list(self._entries.items()):
+            price = prices.get(entry.model)
+            most = max(price.tokens_in, price.tokens_out) / 1e6 if price else 0.0
+            rate = rates.get(entry.origin, most) if entry.answered else most
+            if not entry.cost and (cost := entry.tokens * rate):
+                self.settled(number, entry.tokens, cost, entry.answered)
+
     def close(self) -> None:
         self._file.close()
 

@@ -15,6 +15,7 @@ from pddlego.episode.events import Outcome
 from pddlego.errors import UsageError
 from pddlego.evaluation.setup import read_prices
 from pddlego.models.limiter import Price
+from pddlego.report.build import build_report
 from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply
 from tests.scale import PATIENCE, scaled
@@ -78,6 +79,38 @@ def test_a_budget_holds(
     settled = [item for item in ledger if item.get("answered")]  # a lost connection leaves what was reserved
     assert sum(item["tokens"] for item in settled) == talker.tokens
     assert sum(item["cost"] for item in settled) == pytest.approx(talker.cost)
+
+
+def test_what_was_spent_before_there_was_a_price_counts(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    (tmp_path / "prices.toml").write_text("[m]\ntokens_in = 1.0\ntokens_out = 2.0\n")
+    (tmp_path / "others.toml").write_text("[n]\ntokens_in = 1.0\ntokens_out = 2.0\n")
+    talker = Talker()
+    model_server.replies = [talker]
+
+    def play(last: int, prices: str | None = None, **limits: Any) -> int:
+        """Plays the seeds up to the last one; returns the number of requests so far."""
+        given = {"modes": "act", "models": "m", "base_url": model_server.url, "max_steps": 3, **limits}
+        listed = str(tmp_path / prices) if prices else None
+        assert pddlego.evaluate(["coin"], tmp_path / "run", seeds=range(last + 1), prices=listed, **given).results
+        return len(model_server.requests)
+
+    def cost() -> float | None:
+        return build_report([tmp_path / "run"]).rows[0].cost
+
+    play(1)
+    assert cost() is None
+    play(0, "prices.toml")
+    assert cost() == pytest.approx(talker.cost), "of the cells that were not named, too"
+    before = len(model_server.requests)
+    assert play(2, "prices.toml", max_cost=talker.cost) == before
+    assert play(2, "others.toml") > before
+    assert cost() == pytest.approx(talker.cost), "the recorded price is used"
+    ledger = (tmp_path / "run" / "ledger.jsonl").read_text()
+    play(2, "prices.toml")
+    assert (tmp_path / "run" / "ledger.jsonl").read_text() == ledger
 
 
 WRONG_COUNTS: list[dict[str, Any]] = [

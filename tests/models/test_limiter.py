@@ -277,3 +277,15 @@ def test_the_reserve_follows_the_model_s_answers() -> None:
     bounded = SharedLimiter(1, max_answer=300)
     with bounded.admit_request("m", REQUEST):
         assert bounded.spent.tokens == 100 + 300
+
+
+def test_requests_sent_before_there_was_a_price_get_their_cost_once(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    ledger = Ledger(path)
+    for model, tokens, answered in (("m", 3e6, True), ("m", 2e6, False), ("m", 0, False), ("other", 1e6, True)):
+        ledger.settled(ledger.sent(model, tokens, 0.0, model), tokens, 0.0, answered)
+    for _ in range(2):
+        ledger.price({"m": Price(1.0, 4.0), "other": Price(0.0, 0.0)}, {"m": 1.5e-6})
+    assert [entry.cost for entry in read_ledger(path)[0].values()] == [4.5, 8.0, 0.0, 0.0]
+    assert ledger.spent.cost == 12.5
+    assert len(path.read_text().splitlines()) == 8 + 2

@@ -19,7 +19,7 @@ from pddlego.evaluation.statistics import Side, compare_paired, holm_corrected
 from pddlego.evaluation.table import results_table, rows
 from pddlego.evaluation.truth import ResultFilter
 from pddlego.methods.base import Figure
-from pddlego.models.limiter import Price
+from pddlego.models.limiter import LedgerEntry, Price
 from pddlego.report import build_report, load_results
 from pddlego.report.figures import DrawnFigure, FigureLine, LinePoint
 from pddlego.report.formats import as_csv, as_json, as_text, html, latex, markdown, one_table
@@ -65,6 +65,9 @@ def test_rows_give_both_rates_and_what_it_took() -> None:
     assert edit.measured["steps"].median == 8.5
     assert edit.cost == pytest.approx(11 * (500 * 1.0 + 500 * 0.5 + 100 * 2.0) / 1e6)
     assert rows(RESULTS)[0].cost is None, "an unknown model costs n/a, never 0"
+    unpriced = [LedgerEntry("m", 1100, 0.0, item.cell.label, answered=True) for item in RESULTS]
+    priced = rows(RESULTS, {"m": Price(1.0, 2.0, 0.5)}, RESULTS, unpriced)
+    assert priced[1].cost == pytest.approx(edit.cost), "also if its requests were sent before it had a price"
 
 
 def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
