@@ -9,7 +9,7 @@ import typer
 
 from pddlego.cli import options
 from pddlego.errors import UsageError
-from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals
+from pddlego.runs.folders import EpisodeFilter, find_journal, find_journals, only_journal
 
 if TYPE_CHECKING:
     from pddlego.evaluation.truth import ResultFilter
@@ -60,7 +60,7 @@ def command(
         app = at_run(place, browsing.sources(console), journals=chosen)
         browsing.browse(app) if browses else browsing.print_list(console, place, journals)
         return
-    shown = [journals[0] if len(journals) == 1 else find_journal(place, selection)]
+    shown = [only_journal(place, journals)]
     shown += [find_journal(options.place_named(other, runs), selection)] if other else []
     if browses:
         for journal in shown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -183,14 +184,25 @@ def last_journals(journals: Iterable[Path]) -> list[Path]:
 
 def find_journal(place: Path, which: EpisodeFilter = EVERY) -> Path:
     """The journal of the last attempt at the one matching episode. Raises `UsageError` if several episodes match."""
-    journals = last_journals(find_journals(place, which))
+    return only_journal(place, find_journals(place, which))
+
+
+def only_journal(place: Path, matching: Iterable[Path]) -> Path:
+    """The journal of the last attempt at the one episode of a run that has `matching` journals.
+
+    Raises `UsageError` if there are several, with the options in which they differ.
+    """
+    journals = last_journals(matching)
     if len(journals) == 1:
         return journals[0]
     names = ", ".join(journal.stem for journal in journals[:4])
     more = f" and {len(journals) - 4} more" if len(journals) > 4 else ""
-    what = f"{place} has {len(journals)} episodes" + (f" with {which}" if str(which) else "")
-    advice = f"Select one with --game, --mode or --seed, or name a file in {place / EPISODES}."
-    raise UsageError(what, f"{names}{more}.", advice)
+    started = [started_of(journal) for journal in journals]
+    fields = [field.name for field in dataclasses.fields(EpisodeFilter)]
+    differing = [name for name in fields if len({str(event.get(_FIELD.get(name, name))) for event in started}) > 1]
+    options = f"Select one with {' or '.join(f'--{name}' for name in differing)}, or name" if differing else "Name"
+    what = f"{len(journals)} episodes match in {place}"
+    raise UsageError(what, f"{names}{more}.", f"{options} a file in {place / EPISODES}.")
 
 
 def _last_change(episodes: Path) -> float | None:

@@ -106,6 +106,21 @@ def test_lost_episodes_are_chosen_without_checks(recorded: Path) -> None:
     assert not (journal.parent.parent / TRUTH).exists()
 
 
+def test_several_lost_episodes_are_named_with_the_options_in_which_they_differ(recorded: Path) -> None:
+    journal = find_journal(recorded / "runs" / "one")
+    results = journal.parent.parent / "results.jsonl"
+    (won,) = results.read_text().splitlines(keepends=True)
+    for seed in (7, 8):
+        for old, new in ((journal, journal.with_name(f"coin-edit-reader-seed{seed}.jsonl")), (results, results)):
+            text = won if old == results else old.read_text()
+            text = text.replace('"seed":12', f'"seed":{seed}').replace('"outcome":"won"', '"outcome":"lost"')
+            new.write_text(text if new != results else results.read_text() + text)
+    done = run("show", "one", "--lost", "--answers", cwd=recorded)
+    assert done.returncode == 2 and three_lines(done.stderr), done.stderr
+    assert "2 episodes match" in done.stderr and "coin-edit-reader-seed7, coin-edit-reader-seed8." in done.stderr
+    assert "Select one with --seed, or name" in done.stderr
+
+
 def test_replay_says_the_same_or_what_differs(recorded: Path) -> None:
     done = run("replay", "runs/one", cwd=recorded)
     assert done.returncode == 0, done.stderr

@@ -163,7 +163,7 @@ def test_run_folders_and_journals_are_found(tmp_path: Path) -> None:
         "coin-0-seed2.jsonl",
         "coin-2-seed2.jsonl",
     ]
-    with pytest.raises(UsageError, match="has 2 episodes with seed 2"):
+    with pytest.raises(UsageError, match="2 episodes match in"):
         find_journal(tmp_path / "new", EpisodeFilter(seed=2))
     with pytest.raises(UsageError, match="none with mode act, seed 5"):
         find_journal(tmp_path / "new", EpisodeFilter(mode="act", seed=5))

@@ -272,7 +272,7 @@ class EpisodeScreen(BrowserScreen):
 
     AUTO_FOCUS = "OptionList"
     DEFAULT_CSS = """
-    EpisodeScreen Input, EpisodeScreen Input:focus { display: none; dock: bottom; height: 1; border: none; }
+    EpisodeScreen Input, EpisodeScreen Input:focus { display: none; height: 1; border: none; }
     EpisodeScreen.searching Input, EpisodeScreen.searching Input:focus { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -16,7 +16,7 @@ import pytest
 from rich.console import Group
 from textual.css.query import NoMatches
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList, Static, TabbedContent
+from textual.widgets import Footer, Input, OptionList, Static, TabbedContent
 
 from pddlego.cli.browsing import causes_of, checks_of, explain_episode, saved_cause
 from pddlego.display.browser.app import Browser, at_episodes, at_run, at_runs, is_light
@@ -248,7 +248,11 @@ def test_jumps_and_search(runs: Path) -> None:
         assert episode.step_index == 0
         assert any("No answer was rejected" in note.message for note in pilot.app._notifications)
         await pilot.press("x", "d", "n")
-        await pilot.press("slash", *"driveway", "enter")
+        await pilot.press("slash", *"driveway")
+        await pilot.pause()
+        typed, footer = pilot.app.screen.query_one(Input), pilot.app.screen.query_one(Footer)
+        assert typed.region.height == 1 and not typed.region.overlaps(footer.region)
+        await pilot.press("enter")
         await pilot.pause()
         assert episode.step is not None
         assert episode.tab != "overview"
