@@ -252,6 +252,10 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
         (("eval", "coin", "--config", "bad.toml"), "Unknown option 'colour'"),
         (("eval", "coin", "--prices", "bad.toml"), "not a price list"),
         (("eval", "coin", "--models", "m", "--base-url", "http://127.0.0.1:9/v1", "--max-cost", "1"), "no price of m"),
+        (
+            ("eval", "coin", "--models", "m", "--max-cost", "1", "--prices", "other.toml"),
+            "--max-cost requires the price of every model",
+        ),
         (("config", "--config", "bad.toml"), "Unknown option 'colour'"),
         (("config", "--config", "text.toml"), "workers = 8"),
         (("config", "--config", "boolean.toml"), "workers = True"),
@@ -263,6 +267,7 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
     (tmp_path / "bad.toml").write_text("colour = 3\n")
+    (tmp_path / "other.toml").write_text("[n]\ntokens_in = 1.0\ntokens_out = 2.0\n")
     (tmp_path / "text.toml").write_text('workers = "8"\n')
     (tmp_path / "boolean.toml").write_text("workers = true\n")
     (tmp_path / "set.toml").write_text("set = 3\n")
