@@ -216,6 +216,20 @@ def test_games_may_come_from_a_file_the_environment_or_the_default(tmp_path: Pat
         assert done.stdout.splitlines()[1].split()[0] == game
 
 
+def test_the_requests_of_models_that_are_not_named_now_are_not_counted_as_without_result(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.replies = [answer("look around")]
+    (tmp_path / "prices.toml").write_text("".join(f"[{name}]\ntokens_in = 9.0\ntokens_out = 9.0\n" for name in "mn"))
+    options = ("--modes", "act", "--base-url", model_server.url, "--max-steps", "2", "--prices", "prices.toml")
+    for model in "mn":
+        arguments = ("--models", model, "--seeds", "0", "--run", "r", *options)
+        done = run("eval", "coin", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+        assert done.returncode == 0, done.stderr
+        assert "$" in done.stdout
+        assert "was spent on" not in done.stdout
+
+
 def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer("look around")]
     arguments = (
