@@ -184,10 +184,13 @@ def test_a_dry_run_knows_the_finished_episodes_of_the_run(tmp_path: Path, model_
     options = ("--models", "m", "--base-url", model_server.url, "--retries", "1", "--run", "r")
     assert run("eval", "coin", *options, "--seeds", "0-1", cwd=tmp_path, OPENAI_API_KEY="k").returncode == 0
     done = run("eval", "coin", *options, "--seeds", "0-9", "--dry-run", cwd=tmp_path, OPENAI_API_KEY="k")
-    head, row, total = (line.split() for line in done.stdout.splitlines())
+    finished, head, row, total = (line.split() for line in done.stdout.splitlines())
+    assert finished[:7] == ["2", "of", "10", "episodes", "are", "finished", "already"]
     assert head[4:6] == ["likely", "calls"]
-    assert row[:5] == ["coin", "edit", "m", "10", "20"], "two answers an episode"
-    assert total[:3] == ["all", "10", "20"]
+    assert row[:5] == ["coin", "edit", "m", "8", "16"], "two answers an episode that is left"
+    assert total[:3] == ["all", "8", "16"]
+    done = run("eval", "coin", *options, "--seeds", "0-1", "--dry-run", cwd=tmp_path, OPENAI_API_KEY="k")
+    assert done.stdout.splitlines()[-1].split()[:3] == ["all", "0", "0"]
 
 
 def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
