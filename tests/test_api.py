@@ -59,7 +59,7 @@ def test_all_public_names_are_there() -> None:
         ({"temperature": "hot"}, "temperature = hot is invalid"),
         ({"mode": "edti"}, "Did you mean 'edit'?"),
         ({"seed": 10**6}, "1000000"),
-        ({"max_cost": 1.0, "model": "gpt-x"}, "max_cost requires prices"),
+        ({"max_cost": 1.0, "model": "gpt-x"}, "max_cost requires the price of every model"),
         ({"carry": True}, "Unknown option 'carry'"),
     ],
 )

@@ -42,6 +42,8 @@ def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) 
             return speed_of_local(name, setup)
 
         cases = estimates(setup, speed_of)
+        every = len(setup.cells())
+        _print_finished(console, every - sum(case.episodes for case in cases), every, run_path(setup))
         console.print(upper_bound_table(cases))
         if note := time_note(cases, setup.workers):
             console.print(note, style="dim", soft_wrap=True)
@@ -55,9 +57,7 @@ def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) 
             console.print(warning, style="yellow", soft_wrap=True)
         for note in setup.notes:
             console.print(note, style="dim", soft_wrap=True)
-        if running.known:
-            text = f"{len(running.known)} of {len(running.cells)} episodes are finished already in {path}"
-            console.print(text, style="dim", soft_wrap=True)
+        _print_finished(console, len(running.known), len(running.cells), path)
         tracking = _tracking(console, tracker, path, running) if tracker else None
         run_evaluation(console, running, tracking.add if tracking else None)
     _show_results(console, running)
@@ -65,6 +65,11 @@ def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) 
         tracking.close(1.0 if running.evaluation.stopped is Stop.ABORTED else WAIT)
     console.print(f"Saved in {path}", style="dim", soft_wrap=True)
     return report_missing_results(console, running)
+
+
+def _print_finished(console: Console, finished: int, every: int, path: Path) -> None:
+    if finished:
+        console.print(f"{finished} of {every} episodes are finished already in {path}", style="dim", soft_wrap=True)
 
 
 def _tracking(console: Console, tracker: str, path: Path, running: Running) -> Tracking:

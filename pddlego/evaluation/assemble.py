@@ -93,7 +93,8 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
         results, mine = store.results(), set(cells)
         running.results += [summary for summary in results if summary.cell in mine]
         running.attempts += [summary for summary in store.attempts if summary.cell in mine]
-        running.entries += read_ledger(path / LEDGER)[0].values()
+        labels = {cell.label for cell in cells}
+        running.entries += [one for one in read_ledger(path / LEDGER)[0].values() if one.origin in labels]
         write_run_file(path / TABLE, result_table(results))
         for cell in {cell.configuration: cell for cell in cells}.values():
             with suppress(PddlegoError):  # no result depends on the copy

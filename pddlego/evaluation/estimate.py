@@ -16,6 +16,7 @@ from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.setup import Setup, make_planners, play, run_path
 from pddlego.evaluation.table import Configuration, by_configuration, name_columns
+from pddlego.evaluation.truth import last_attempts
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.registry import methods
 from pddlego.models.base import ATTEMPTS, HUGGING_FACE, is_local
@@ -66,14 +67,16 @@ _Means = tuple[float, float, float]
 
 
 def estimates(setup: Setup, speed_of: Callable[[str], Speed | None]) -> list[Estimate]:
-    """The maximum of each configuration, and the expected amount from finished episodes of the run.
+    """The maximum for the unfinished episodes of each configuration, and the expected amount from finished ones.
 
     Without any, it is estimated from sample episodes of the built-in model: a language model that errs more often sends
     more requests, and may write longer answers. The time of a model on this machine then follows from its `speed_of`.
     """
-    cells = setup.cells()
+    results = _results(setup)
+    done = {result.cell for result in last_attempts([results]) if result.counts}
+    cells = [cell for cell in setup.cells() if cell not in done]
     episodes = Counter(cell.configuration for cell in cells)
-    finished = by_configuration(result for result in _results(setup) if result.counts)
+    finished = by_configuration(result for result in results if result.counts)
     means = _sample_means(setup, finished)
     estimates = []
     for cell in {one.configuration: one for one in cells}.values():

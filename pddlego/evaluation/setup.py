@@ -420,8 +420,9 @@ def make_budget(limits: LimitOptions, models: Iterable[str]) -> tuple[Spending, 
     prices = read_prices(Path(limits.prices) if limits.prices else None)
     unknown = dict.fromkeys(model for model in models if model not in prices)
     if limits.max_cost is not None and unknown:
-        reason = f"The price list has no price of {', '.join(unknown)}."
-        raise UsageError("--max-cost requires --prices", reason, "Name a price list with --prices FILE.")
+        reason = f"There is no price of {', '.join(unknown)}."
+        advice = f"Add it to {limits.prices}." if limits.prices else "Name a price list with --prices FILE."
+        raise UsageError("--max-cost requires the price of every model", reason, advice)
     return Spending(limits.max_calls, limits.max_tokens, limits.max_cost), prices
 
 

@@ -184,10 +184,13 @@ def test_a_dry_run_knows_the_finished_episodes_of_the_run(tmp_path: Path, model_
     options = ("--models", "m", "--base-url", model_server.url, "--retries", "1", "--run", "r")
     assert run("eval", "coin", *options, "--seeds", "0-1", cwd=tmp_path, OPENAI_API_KEY="k").returncode == 0
     done = run("eval", "coin", *options, "--seeds", "0-9", "--dry-run", cwd=tmp_path, OPENAI_API_KEY="k")
-    head, row, total = (line.split() for line in done.stdout.splitlines())
+    finished, head, row, total = (line.split() for line in done.stdout.splitlines())
+    assert finished[:7] == ["2", "of", "10", "episodes", "are", "finished", "already"]
     assert head[4:6] == ["likely", "calls"]
-    assert row[:5] == ["coin", "edit", "m", "10", "20"], "two answers an episode"
-    assert total[:3] == ["all", "10", "20"]
+    assert row[:5] == ["coin", "edit", "m", "8", "16"], "two answers an episode that is left"
+    assert total[:3] == ["all", "8", "16"]
+    done = run("eval", "coin", *options, "--seeds", "0-1", "--dry-run", cwd=tmp_path, OPENAI_API_KEY="k")
+    assert done.stdout.splitlines()[-1].split()[:3] == ["all", "0", "0"]
 
 
 def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:
@@ -214,6 +217,20 @@ def test_games_may_come_from_a_file_the_environment_or_the_default(tmp_path: Pat
         done = run("eval", *arguments, "--dry-run", cwd=tmp_path, **environment)
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines()[1].split()[0] == game
+
+
+def test_the_requests_of_models_that_are_not_named_now_are_not_counted_as_without_result(
+    tmp_path: Path, model_server: ModelServer
+) -> None:
+    model_server.replies = [answer("look around")]
+    (tmp_path / "prices.toml").write_text("".join(f"[{name}]\ntokens_in = 9.0\ntokens_out = 9.0\n" for name in "mn"))
+    options = ("--modes", "act", "--base-url", model_server.url, "--max-steps", "2", "--prices", "prices.toml")
+    for model in "mn":
+        arguments = ("--models", model, "--seeds", "0", "--run", "r", *options)
+        done = run("eval", "coin", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
+        assert done.returncode == 0, done.stderr
+        assert "$" in done.stdout
+        assert "was spent on" not in done.stdout
 
 
 def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_server: ModelServer) -> None:
@@ -252,6 +269,10 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
         (("eval", "coin", "--config", "bad.toml"), "Unknown option 'colour'"),
         (("eval", "coin", "--prices", "bad.toml"), "not a price list"),
         (("eval", "coin", "--models", "m", "--base-url", "http://127.0.0.1:9/v1", "--max-cost", "1"), "no price of m"),
+        (
+            ("eval", "coin", "--models", "m", "--max-cost", "1", "--prices", "other.toml"),
+            "--max-cost requires the price of every model",
+        ),
         (("config", "--config", "bad.toml"), "Unknown option 'colour'"),
         (("config", "--config", "text.toml"), "workers = 8"),
         (("config", "--config", "boolean.toml"), "workers = True"),
@@ -263,6 +284,7 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
     (tmp_path / "bad.toml").write_text("colour = 3\n")
+    (tmp_path / "other.toml").write_text("[n]\ntokens_in = 1.0\ntokens_out = 2.0\n")
     (tmp_path / "text.toml").write_text('workers = "8"\n')
     (tmp_path / "boolean.toml").write_text("workers = true\n")
     (tmp_path / "set.toml").write_text("set = 3\n")

@@ -158,7 +158,7 @@ def test_what_cannot_be_corrected_is_said_before_anything_is_played(tmp_path: Pa
     for arguments, reason in (
         (("--with", "nosuch"), "No API key"),
         (("--with", "reader+noise:x"), "Unknown model"),
-        (("--max-cost", "1", "--with", "nosuch"), "--max-cost requires --prices"),
+        (("--max-cost", "1", "--with", "nosuch"), "--max-cost requires the price of every model"),
         (("--seed", "99"), "no lost episode to correct"),
     ):
         done = run("counterfactual", "lost", *arguments, cwd=tmp_path, OPENAI_API_KEY="")
