@@ -152,6 +152,7 @@ def _check_expert(form: _Form, filtered: bool) -> None:
 def _chosen(places: Iterable[Path], wanted: ResultFilter) -> set[Path]:
     """The journals of the selected episodes."""
     explained = [explain_losses(place, check_progress() if wanted.cause else None) for place in places]
+    wanted.check_names(result.cell for results, _ in explained for result in results.values())
     chosen = {
         journal.resolve()
         for results, causes in explained

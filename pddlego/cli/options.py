@@ -159,6 +159,7 @@ def result_filter(
 ) -> ResultFilter:
     """The filter of these options; the last three are lists with commas. Raises `UsageError` for an outcome."""
     from pddlego.episode.events import Outcome
+    from pddlego.evaluation.config import listed_names
     from pddlego.evaluation.truth import ResultFilter
 
     outcomes = [known.value for known in Outcome]
@@ -166,11 +167,8 @@ def result_filter(
         reason = f"The outcomes are: {', '.join(outcomes)}."
         raise UsageError(f"Unknown outcome '{outcome}' (--outcome)", reason, suggestion(outcome, outcomes, ""))
     chosen = None if outcome is None else Outcome(outcome)
-
-    def listed(text: str | None) -> tuple[str, ...]:
-        return tuple(filter(None, (text or "").split(",")))
-
-    return ResultFilter(listed(games), listed(modes), listed(models), lost, chosen, cause or "")
+    listed = [listed_names(names or "") for names in (games, modes, models)]
+    return ResultFilter(listed[0], listed[1], listed[2], lost, chosen, cause or "")
 
 
 def with_options(

@@ -52,7 +52,7 @@ class WhatOptions(Options):
         if isinstance(value, Mapping):  # Python code may give `set` as names with values
             return tuple(f"{name}={item}" for name, item in value.items())
         if isinstance(value, str):
-            return _listed(value)
+            return listed_names(value)
         return tuple(value) if isinstance(value, list) else value
 
     @field_validator("seeds", mode="before")
@@ -170,7 +170,7 @@ _CHOOSING = ("model=", "variant=", "domain=")
 """Options in the name of a transcript, after commas."""
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def listed_names(text: str) -> tuple[str, ...]:
     """The items of a list with commas. Names of models may contain commas, too: `reader+noise:0.1,seed=3`."""
     items: list[str] = []
     for part in (piece.strip() for piece in text.split(",")):

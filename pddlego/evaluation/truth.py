@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pddlego.episode.events import Outcome
 from pddlego.episode.trace import Trace
-from pddlego.errors import JournalError, PddlegoError
+from pddlego.errors import JournalError, PddlegoError, UsageError
 from pddlego.evaluation.replay import SettingLoader, load_recorded
 from pddlego.evaluation.table import ALL_GAMES, Configuration, by_configuration
 from pddlego.methods.registry import measuring_of
@@ -20,6 +20,7 @@ from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.store import TRUTH, append_summary, journal_name, read_results, read_truth
 from pddlego.runs.summary import LastingError, Measures, Summary, summarize
+from pddlego.util.text import suggestion
 
 Progress = Callable[[int, int], None]
 """A function that is called after each check with the number of checked episodes, and of all that can be checked."""
@@ -78,6 +79,18 @@ class ResultFilter:
         """Whether results of a cell may be selected."""
         chosen = zip(cell.configuration, (self.games, self.modes, self.models), strict=True)
         return all(not names or name in names for name, names in chosen)
+
+    def check_names(self, cells: Iterable[Cell]) -> None:
+        """Raise `UsageError` for a chosen game, mode or model that none of the cells has, unless there are no cells."""
+        named = {"game": self.games, "mode": self.modes, "model": self.models}
+        existing = zip(*(cell.configuration for cell in cells), strict=True)
+        for (kind, chosen), known in zip(named.items(), map(sorted, map(set, existing)), strict=False):
+            for name in chosen:
+                if name not in known:
+                    reason = f"The {kind}s are: {', '.join(known)}."
+                    raise UsageError(
+                        f"Unknown {kind} '{name}' (--{kind})", reason, suggestion(name, known, "Choose one.")
+                    )
 
     def matches(self, result: Summary, causes: Causes) -> bool:
         """Whether a result is selected."""

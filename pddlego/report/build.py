@@ -233,6 +233,8 @@ def build_report(
     settings = _recorded_settings(paths)
     folders = [_attempts(path, progress) for path in paths]
     finished = last_attempts(last for last, _, _ in folders)
+    cells = {cell for path in paths for cell in read_cells(path)}
+    wanted.check_names(cells.union(result.cell for result in finished))
     causes = Causes(result for result in finished if wanted.has(result.cell))
     results = [result for result in finished if wanted.matches(result, causes)]
     if not results:
@@ -244,11 +246,9 @@ def build_report(
     # Of other prices than the recorded ones only the costs of the answers are known.
     own = not prices or all(prices.get(name) == price for name, price in recorded.items())
     attempts = [summary for _, summaries, _ in folders for summary in summaries if wanted.has(summary.cell)]
-    cells = {cell for path in paths for cell in read_cells(path) if wanted.has(cell)}
     all_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
     all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
-    elsewhere = "" if prices or wanted != EVERY_RESULT else spent_elsewhere(all_rows, entries)
-    damage = [elsewhere] if elsewhere else []
+    damage = [] if prices or wanted != EVERY_RESULT else list(filter(None, [spent_elsewhere(all_rows, entries)]))
     played_in = Counter(result.cell for last, _, _ in folders for result in last if wanted.has(result.cell))
     if several := sum(number > 1 for number in played_in.values()):
         damage.append(f"In several runs: {count(several, 'episode')}. The result of the last run counts.")
@@ -275,7 +275,7 @@ def build_report(
         analyses=tuple(table for table in analyses if table.body),
         causes=causes,
         counts=tuple(table for table in count_tables(grouped) if table.body),
-        incomplete="" if wanted.needs_results else played_of(results, cells),
+        incomplete="" if wanted.needs_results else played_of(results, list(filter(wanted.has, cells))),
         damage=tuple(damage),
     )
 

@@ -134,8 +134,8 @@ def test_folders_with_other_configurations_are_not_counted_together(tmp_path: Pa
 
 def test_models_on_different_servers_are_reported_together(tmp_path: Path) -> None:
     """An address is no option of a method; any other option of the endpoint is one."""
-    endpoints = ({"base_url": "http://127.0.0.1:1/v1"}, {"base_url": "http://127.0.0.1:2/v1"}, {"base_url": None}, {})
-    for number, endpoint in enumerate((*endpoints, {"temperature": 1.0})):
+    endpoints: list[dict[str, object]] = [{"base_url": f"http://127.0.0.1:{port}/v1"} for port in (1, 2)]
+    for number, endpoint in enumerate([*endpoints, {"base_url": None}, {}, {"temperature": 1.0}]):
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "results.jsonl").write_text(dump_summary(episode("edit", 0, Outcome.WON, model=f"m{number}")))
@@ -145,6 +145,25 @@ def test_models_on_different_servers_are_reported_together(tmp_path: Path) -> No
     with pytest.raises(UsageError, match="cannot be reported together") as caught:
         build_report([alike[0], other])
     assert "(endpoint.temperature: unset and 1.0)" in caught.value.reason
+
+
+def test_a_chosen_name_that_matches_nothing_is_refused(run: Path) -> None:
+    chosen = (("--model", "m,nonne", "none"), ("--mode", "edit,acct", "act"), ("--game", "coin,conn", "coin"))
+    for option, names, meant in chosen:
+        done = command("report", str(run), option, names, cwd=run)
+        assert done.returncode == 2 and f"'{names.split(',')[1]}' ({option})" in done.stderr
+        assert f"Did you mean '{meant}'?" in done.stderr
+        both = f"{names.split(',')[0]}, {meant}"
+        assert command("report", str(run), option, both, cwd=run).returncode == 0
+
+
+def test_a_chosen_name_may_contain_commas_or_have_no_result_yet(tmp_path: Path) -> None:
+    noisy = "reader+noise:0.1,seed=3"
+    (tmp_path / "results.jsonl").write_text(dump_summary(episode("edit", 0, Outcome.WON, model=noisy)))
+    asked = {"asked": [{"seeds": {"coin": [0]}, "modes": ["edit"], "models": [noisy, "later"], "repeats": 1}]}
+    (tmp_path / "manifest.json").write_text(json.dumps(asked))
+    done = command("report", str(tmp_path), "--model", f"{noisy},later", "--table", "success", cwd=tmp_path)
+    assert done.returncode == 0 and "1 of 2 cells played." in done.stdout
 
 
 @given(st.integers(1, 90), st.integers(1, 8), st.integers(20, 90), st.integers(5, 50))
