@@ -248,8 +248,7 @@ def build_report(
     attempts = [summary for _, summaries, _ in folders for summary in summaries if wanted.has(summary.cell)]
     all_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
     all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
-    elsewhere = "" if prices or wanted != EVERY_RESULT else spent_elsewhere(all_rows, entries)
-    damage = [elsewhere] if elsewhere else []
+    damage = [] if prices or wanted != EVERY_RESULT else list(filter(None, [spent_elsewhere(all_rows, entries)]))
     played_in = Counter(result.cell for last, _, _ in folders for result in last if wanted.has(result.cell))
     if several := sum(number > 1 for number in played_in.values()):
         damage.append(f"In several runs: {count(several, 'episode')}. The result of the last run counts.")
