@@ -15,7 +15,7 @@ from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.statistics import PairedComparison, Side, compare_paired, holm_corrected
 from pddlego.evaluation.table import Row, by_configuration, played_of, rows, spent_elsewhere
 from pddlego.evaluation.truth import EVERY_RESULT, Causes, Progress, ResultFilter, last_attempts, with_truth
-from pddlego.methods.base import base_mode
+from pddlego.methods.base import BUILT_IN_MODEL, base_mode
 from pddlego.methods.registry import measuring_of
 from pddlego.models.base import notes
 from pddlego.models.limiter import LedgerEntry, Price, read_ledger
@@ -182,7 +182,7 @@ def _recorded_settings(paths: Sequence[Path]) -> dict[str, Any]:
                 listed = f"{'; '.join(different[:_MOST_NAMED])}{more}"
                 reason = f"In {name} they differ ({listed}), so their episodes cannot be combined."
                 raise UsageError(f"{other} and {path} cannot be reported together", reason, "Report them one by one.")
-    return {name: value for name, (_, value) in known.items() if name != _CONFIGURATION}
+    return {name: value for name, (_, value) in known.items() if name != _CONFIGURATION and not name.startswith(_MODEL)}
 
 
 _MOST_NAMED = 5
@@ -204,18 +204,23 @@ def is_reportable(path: Path) -> bool:
     return (path / RESULTS).exists() and not _NO_RESULT.keys() & read_manifest(path).keys()
 
 
-_CONFIGURATION = "the configuration"
+_CONFIGURATION, _MODEL = "the configuration", "the model "
 
 
 def _configuration(path: Path) -> dict[str, Any]:
     """The configuration that determines an episode: the settings by name, and everything else as one value."""
     configuration = read_configuration(path)
     games = configuration.pop("settings", {})
-    # Resuming checks versions and addresses; unset options are left out.
+    # Resuming checks versions; unset options are left out.
     configuration = {name: value for name, value in configuration.items() if name != "versions" and value is not None}
+    addresses: dict[str, Any] = {}
     if isinstance(endpoint := configuration.get("endpoint"), dict):
         configuration["endpoint"] = {name: value for name, value in endpoint.items() if name != "base_url"}
-    return {**games, _CONFIGURATION: configuration}
+        if url := endpoint.get("base_url"):  # each model may have its own, but one name is one model
+            asked = {cell.model for cell in read_cells(path)}
+            sent = (model for model in asked if model != NO_MODEL and model.partition("+")[0] != BUILT_IN_MODEL)
+            addresses = {f"{_MODEL}{model}": {"base_url": url} for model in sent}
+    return {**games, **addresses, _CONFIGURATION: configuration}
 
 
 def build_report(

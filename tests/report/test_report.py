@@ -148,6 +148,14 @@ def test_models_on_different_servers_are_reported_together(tmp_path: Path) -> No
     with pytest.raises(UsageError, match="cannot be reported together") as caught:
         build_report([alike[0], other])
     assert "(endpoint.temperature: unset and 1.0)" in caught.value.reason
+    asked = [{"seeds": {"coin": [0]}, "modes": ["edit"], "models": ["m0", "reader"], "repeats": 1}]
+    for folder, endpoint in zip(alike, [*endpoints, {}, {}], strict=True):
+        text = json.dumps({"schema": 2, "configuration": {"endpoint": endpoint}, "asked": asked})
+        (folder / "manifest.json").write_text(text)
+    assert build_report([alike[0], *alike[2:]]).rows, "the built-in reader needs no address"
+    with pytest.raises(UsageError, match="cannot be reported together") as caught:
+        build_report(alike[:2])
+    assert "In the model m0 they differ (base_url:" in caught.value.reason
 
 
 def test_a_chosen_name_that_matches_nothing_is_refused(run: Path) -> None:
