@@ -47,4 +47,10 @@ def _lines(result: Comparison, left: Path, right: Path) -> Iterator[Line]:
     if result.note:
         yield f"  note: {result.note}", "yellow"
     for path, only in ((left, result.only_left), (right, result.only_right)):
-        yield from ((f"  only in {path}: {line}", "") for line in only)
+        yield from ((f"  only in {path}: {line}", "") for line in only[:_SHOWN])
+        if len(only) > _SHOWN:
+            yield f"  only in {path}: {len(only) - _SHOWN} more (all: --format json)", ""
+
+
+_SHOWN = 10
+"""The number of differences of a side that are printed."""

@@ -58,8 +58,6 @@ _MOST_FACTS = 4_000_000
 _MOST_CASES = 2_000
 """The maximum number of cases of a `forall` that is written out."""
 
-_MOST_WITNESSES = 5
-
 _MOST_REMOVALS = 100
 """The maximum number of facts that are removed, one at a time, to find the one that makes the difference."""
 
@@ -197,13 +195,16 @@ def _by_states(domain: Domain, problems: Sequence[Problem], undecided: Compariso
 
 
 def _unshared(left: Set[str], right: Set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The first texts that only `left` has, and those that only `right` has."""
-    return tuple(sorted(left - right)[:_MOST_WITNESSES]), tuple(sorted(right - left)[:_MOST_WITNESSES])
+    """The texts that only `left` has, and those that only `right` has; values of functions are last."""
+    only_left, only_right = (
+        tuple(sorted(one, key=lambda text: (text[:2] == "(=", text))) for one in (left - right, right - left)
+    )
+    return only_left, only_right
 
 
 def _differ(reason: str, left: Iterable[Relation], right: Iterable[Relation]) -> Comparison:
-    """Return a difference with the first relations that only one side has."""
-    only_left, only_right = (tuple(sorted(map(_text, side))[:_MOST_WITNESSES]) for side in (left, right))
+    """Return a difference with the relations that only one side has."""
+    only_left, only_right = _unshared({*map(_text, left)}, {*map(_text, right)})
     return Comparison(ComparisonVerdict.DIFFERENT, reason, only_left, only_right)
 
 
@@ -433,14 +434,14 @@ def compare_domains(left: Domain, right: Domain) -> Comparison:
     undecided.
     """
     shapes = [Counter(len(action.parameters) for action in domain.actions) for domain in (left, right)]
+    first, second = (
+        {str(Atom(action.name, tuple(item.name for item in action.parameters))): action for action in domain.actions}
+        for domain in (left, right)
+    )
+    unlike = sorted(head for head in first.keys() & second.keys() if first[head] != second[head])
+    note = f"written differently: {', '.join(unlike)}" if unlike else ""
     if shapes[0] != shapes[1]:
-        first, second = (
-            {str(Atom(action.name, tuple(item.name for item in action.parameters))): action for action in actions}
-            for actions in (left.actions, right.actions)
-        )
         reason = "the numbers of actions, or of their parameters, differ"
-        unlike = sorted(head for head in first.keys() & second.keys() if first[head] != second[head])
-        note = f"written differently: {', '.join(unlike[:_MOST_WITNESSES])}" if unlike else ""
         only_left, only_right = _unshared(first.keys(), second.keys())
         return Comparison(ComparisonVerdict.DIFFERENT, reason, only_left, only_right, note)
     if left == right:
@@ -452,9 +453,8 @@ def compare_domains(left: Domain, right: Domain) -> Comparison:
         return Comparison(
             ComparisonVerdict.UNDECIDED, f"the domains are too large to be compared within {_SECONDS:g} s"
         )
-    return Comparison(
-        ComparisonVerdict.UNDECIDED, "the domains are not written alike; whether they mean the same is not known"
-    )
+    reason = "the domains are not written alike; whether they mean the same is not known"
+    return Comparison(ComparisonVerdict.UNDECIDED, reason, note=note)
 
 
 class _DomainStructure:
