@@ -33,7 +33,7 @@ from pddlego.planning import Plan, PlanResult, PlanStatus, Search
 from pddlego.planning import validate as validate_plan
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.numbers import HugeNumberError, shown
-from pddlego.planning.result import LEAST_COST, NO_PLAN, SEARCH_NAMES, TOO_DEEP, WhyNoPlan
+from pddlego.planning.result import LEAST_COST, NO_PLAN, NOT_SEARCHED, SEARCH_NAMES, TOO_DEEP, WhyNoPlan
 from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, PlanFault, as_number, plan_cost
 from pddlego.planning.world import Simulator, World
@@ -401,9 +401,10 @@ def solve(
     if solved.plan is None or solved.optimal or task.metric is None:
         return solved
     other = " with the planner auto" if planner in ("mimir", "kairos") else ""  # mimir has no optimal search
-    reason = f"{parsed_search} does not {task.metric.direction} it; the search {LEAST_COST} does{other}"
+    reason = f"{parsed_search} does not minimize it; the search {LEAST_COST} does{other}"
     if parsed_search.proves_least_cost:
         reason = f"{planner} found no better plan, which is no proof; give it more time, or use the planner auto"
+    reason = NOT_SEARCHED if task.metric.direction == "maximize" else reason
     return replace(solved, note=f"the cost is not proved to be {task.metric.best}: {reason}")
 
 

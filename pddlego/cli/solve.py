@@ -236,7 +236,7 @@ def _report(
     """Report how the plan was found, or why there is no plan. Raises `EngineError` if the planner failed."""
     from pddlego.pddl.costs import needs_time
     from pddlego.planning import PlanStatus
-    from pddlego.planning.result import LEAST_COST
+    from pddlego.planning.result import LEAST_COST, NOT_SEARCHED
 
     if result.status == PlanStatus.ALREADY_TRUE:
         say("The goal is already true: the plan has no actions.")
@@ -252,8 +252,9 @@ def _report(
         show_lines(_reasons(result, needs_time(domain, problem) is not None) if form == "text" else (), errors=True)
     if result.plan and not result.optimal and (metric := problem.metric) is not None:
         other = " --planner auto" if engine in (GRAPHPLAN, "mimir", "kairos") else ""
-        advice = f" To {metric.direction} it: --search '{LEAST_COST}'{other}." if search != str(LEAST_COST) else ""
-        say(f"The cost is not proved to be {metric.best}.{advice}")
+        advice = f". To minimize it: --search '{LEAST_COST}'{other}." if search != str(LEAST_COST) else "."
+        advice = f": {NOT_SEARCHED}." if metric.direction == "maximize" else advice
+        say(f"The cost is not proved to be {metric.best}{advice}")
 
 
 _REACHABLE = {True: "can be reached", False: "cannot be reached", None: "not decided"}

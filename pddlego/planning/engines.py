@@ -22,11 +22,11 @@ from typing import Any
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Domain, Problem, conjuncts
 from pddlego.pddl.conditions import ANY_TYPE, ARITHMETIC, And, AtTime, Compare, Not, Term
-from pddlego.pddl.costs import counts_cost
+from pddlego.pddl.costs import counts_cost, needs_time
 from pddlego.pddl.domain import DurativeAction, Predicate, Rule
-from pddlego.pddl.numbers import DURATION, TOTAL_COST, duration_bounds, fluents_in
+from pddlego.pddl.numbers import DURATION, TOTAL_COST, TOTAL_TIME, duration_bounds, fluents_in
 from pddlego.pddl.plain import in_plain_pddl
-from pddlego.pddl.problem import without
+from pddlego.pddl.problem import Metric, without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 from pddlego.planning.exact import engine_task
 from pddlego.planning.ground import PlanningError, ground, slices_of, translating, translator_task
@@ -444,6 +444,8 @@ def _solve_kairos(domain: Domain, problem: Problem, search: Search, seconds: flo
 
 
 def _plain_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
+    if problem.metric == Metric("minimize", TOTAL_TIME) and not needs_time(domain, problem):
+        problem = replace(problem, metric=None)  # the number of steps, which engines minimize without a metric
     domain = replace(domain, durative=tuple(_within_bounds(action, domain, problem) for action in domain.durative))
     domain, problem = in_plain_pddl(domain, without(problem, domain.constants))
     return str(domain), str(problem)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pddlego.pddl import Atom, Domain, Problem
-from pddlego.pddl.conditions import Term, changed_atoms, conjuncts
+from pddlego.pddl.conditions import Term, changed_atoms, conjuncts, required_atoms
 from pddlego.pddl.exclusive import breaks_order
 from pddlego.planning.world import World
 
@@ -18,11 +18,12 @@ _MOST_OF_ONE = 2_000
 
 @dataclass(frozen=True)
 class ChangedProblem:
-    """A change of a fact or number of the predicate or function `head`, in words, and the changed problem."""
+    """A change of the predicate or function `head`, in words. `less` are smaller ones, the smallest first."""
 
     head: str
     words: str
     problem: Problem
+    less: tuple[ChangedProblem, ...] = ()
 
 
 def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[ChangedProblem]:
@@ -30,13 +31,13 @@ def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[Ch
 
     The likeliest fact comes first. A fact looks forgotten if it is the reverse of another one, and other facts of its
     predicate have their reverse; or if no fact of its predicate has one of its objects at this place, and other objects
-    of the type are there.
+    of the type are there; or if an action needs its predicate, and no fact of that can become true.
     """
     scores: dict[Atom, float] = {}
-    facts = defaultdict[str, set[tuple[str, ...]]](set)
+    world, never = World(domain, problem), _never_true(domain, problem)
+    facts = defaultdict[str, set[tuple[str, ...]]](set, {name: set() for name in never})
     for fact in problem.facts:
         facts[fact.predicate].add(fact.args)
-    world = World(domain, problem)
     for name, known in facts.items():
         kinds = [parameter.type for parameter in domain.predicates_by_name[name].parameters]
         for args, score in _like(known, [world.of_type(kind) for kind in kinds]):
@@ -46,18 +47,36 @@ def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[Ch
     wanted = {*conjuncts(problem.goal)}
     for atom in sorted(scores.keys() - wanted, key=lambda atom: (-scores[atom], str(atom)))[:most]:
         if atom.predicate in fluent or not breaks_order(atom, problem.facts):
-            yield ChangedProblem(
-                atom.predicate, f"with {atom} in :init", replace(problem, facts=problem.facts | {atom})
-            )
-    for word, factor in (("larger", 1_000), ("smaller", 0)) if world.is_numeric else ():
+            head = "" if atom.predicate in never else atom.predicate  # if one of these helps, no other one is needed
+            yield ChangedProblem(head, f"with {atom} in :init", replace(problem, facts=problem.facts | {atom}))
+    for larger in (True, False) if world.is_numeric else ():
         for value in sorted(problem.values, key=str):
-            number = Term(str(factor * (1 + abs(world.values[value.left]))))
-            values = problem.values - {value} | {replace(value, right=number)}
-            yield ChangedProblem(value.left.head, f"with a {word} {value.left}", replace(problem, values=values))
+            size = int(abs(world.values[value.left]))
+            numbers = [factor * (1 + size) for factor in (2, 10, 100, 1_000)] if larger else [size // 2, 0]
+            others = problem.values - {value}
+            *less, greatest = (
+                ChangedProblem(new.left.head, f"with {new} in :init", replace(problem, values=others | {new}))
+                for new in (replace(value, right=Term(str(number))) for number in numbers)
+            )
+            yield replace(greatest, less=tuple(less))
+
+
+def _never_true(domain: Domain, problem: Problem) -> set[str]:
+    """The predicates that actions need, and that neither `:init` nor an action makes true that lacks none of them."""
+    needs = [({atom.predicate for atom in required_atoms(one.precondition)}, one.effect) for one in domain.schemas]
+    changes = [*needs, *((set[str](), later.part) for later in problem.later)]
+    there = {*domain.rules, *(fact.predicate for fact in problem.facts)}
+    while effects := [effect for needed, effect in changes if needed <= there]:
+        changes = [change for change in changes if not change[0] <= there]
+        there |= {atom.predicate for effect in effects for atom, value in changed_atoms(effect) if value}
+    return {name for needed, _ in changes for name in needed if name in domain.predicates_by_name} - there
 
 
 def _like(known: set[tuple[str, ...]], objects: list[list[str]]) -> Iterator[tuple[tuple[str, ...], float]]:
     """New arguments for a predicate with the `known` ones, each with a score; `objects` are those of each place."""
+    if not known:
+        yield from ((args, 1 / (1 + len(args))) for args in itertools.islice(itertools.product(*objects), _MOST_OF_ONE))
+        return
     for one, other in itertools.combinations(range(len(objects)), 2):
         reverse = {args: _swapped(args, one, other) for args in known if args[one] != args[other]}
         alone = {new for new in reverse.values() if new not in known}

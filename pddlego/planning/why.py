@@ -218,7 +218,7 @@ def why_no_plan(
         if clock() >= ends or len(cures) == _MOST_NAMED:
             break
         if change.head not in cures and has_plan(change.problem, 1 / 10):
-            cures[change.head] = change.words
+            cures[change.head] = next((less for less in change.less if has_plan(less.problem, 1 / 10)), change).words
     return replace(why, goals=parts, exclusive=exclusive, cures=tuple(cures.values()))
 
 

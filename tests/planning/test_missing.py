@@ -60,6 +60,33 @@ def test_a_removed_fact_is_among_the_first_proposals(fact: str, before: int) -> 
     assert f"with {fact} in :init" in proposed(PROBLEM.replace(fact, ""))[:before]
 
 
+@pytest.mark.parametrize(
+    ("removed", "domain", "first"),
+    [
+        (("(free r1)", "(free r2)"), WAREHOUSE, {"(free r1)", "(free r2)"}),
+        (
+            ("(at r1 s1)", "(at r2 s4)"),
+            WAREHOUSE,
+            {f"(at r{robot} s{place})" for robot in (1, 2) for place in range(1, 5)},
+        ),
+        (
+            ("(free r1)", "(free r2)"),
+            WAREHOUSE.replace("(free ?r - robot)", "(free)").replace("(free ?r)", "(free)"),
+            {"(free)"},
+        ),
+    ],
+)
+def test_a_predicate_of_which_no_fact_can_become_true_is_proposed(
+    removed: tuple[str, str], domain: str, first: set[str]
+) -> None:
+    """Also where actions add it that need it, in a circle, and where it has no parameters."""
+    text = PROBLEM.replace(removed[0], "").replace(removed[1], "")
+    changes = [change.words for change in changed_problems(*pair(domain, text), 200) if not change.head]
+    assert set(changes[: len(first)]) >= {f"with {fact} in :init" for fact in first}
+    # What a possible action adds is not proposed: robots that hold nothing are no fault.
+    assert not any("(holds" in words for words in proposed(PROBLEM))
+
+
 def test_neither_goals_nor_second_places_nor_circles_are_proposed() -> None:
     words = "\n".join(proposed(PROBLEM.replace("(in b1 s2)", "")))
     assert "with (in b1 s1)" in words
@@ -84,8 +111,10 @@ UNSOLVABLE = PlanResult(PlanStatus.UNSOLVABLE, pair(WAREHOUSE, PROBLEM)[1].goal)
     [
         ("(path s3 s4)", "", "with (path s3 s4) in :init"),
         ("(next l2 l3)", "", "with (next l2 l3) in :init"),
-        ("(= (battery r1) 12)", "(= (battery r1) 3)", "with a larger (battery r1)"),
-        ("(= (way s2 s3) 2)", "(= (way s2 s3) 9)", "with a smaller (way s2 s3)"),
+        ("(free r1) (free r2)", "", "with (free r1) in :init"),
+        ("(= (battery r1) 12)", "(= (battery r1) 3)", "with (= (battery r1) 40) in :init"),
+        ("(= (way s2 s3) 2)", "(= (way s2 s3) 9)", "with (= (way s2 s3) 4) in :init"),
+        ("(= (way s2 s3) 2)", "(= (way s2 s3) 90.5)", "with (= (way s2 s3) 0) in :init"),
     ],
 )
 def test_what_makes_a_plan_possible_is_named(planner: ProcessPlanner, old: str, new: str, cure: str) -> None:

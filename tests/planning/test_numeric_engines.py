@@ -16,7 +16,7 @@ from pddlego.planning import Plan, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.engines import missing, solve_numeric_with_mimir
 from pddlego.planning.ground import PlanningError
 from pddlego.planning.kairos import solve_texts
-from pddlego.planning.result import PlanResult
+from pddlego.planning.result import NOT_SEARCHED, PlanResult
 from pddlego.tools import solve_result
 from pddlego.util.children import in_a_fork
 from tests.cli.command import run
@@ -241,11 +241,25 @@ def test_a_metric_that_is_not_proved_has_a_note(tmp_path: Path, direction: str, 
       ({action} go :parameters () {lasts} :effect (and ({time} (there)) ({time} (increase (used) 2)))))"""
     problem = f"(define (problem w) (:domain walk) (:init (= (used) 0)) (:goal (there)) (:metric {direction} (used)))"
     best = {"minimize": "minimal", "maximize": "maximal"}[direction]
-    reason = f"gbf(hff) does not {direction} it; the search astar(lmcut) does"
+    is_searched = direction == "minimize"
+    reason = "gbf(hff) does not minimize it; the search astar(lmcut) does" if is_searched else NOT_SEARCHED
     assert tools.solve(domain, problem).note == f"the cost is not proved to be {best}: {reason}"
     (tmp_path / "d.pddl").write_text(domain, encoding="utf-8")
     (tmp_path / "p.pddl").write_text(problem, encoding="utf-8")
-    advice = f" To {direction} it: --search 'astar(lmcut)'."
-    assert f"The cost is not proved to be {best}.{advice}" in run("solve", "d.pddl", "p.pddl", cwd=tmp_path).stderr
+    advice = ". To minimize it: --search 'astar(lmcut)'." if is_searched else f": {NOT_SEARCHED}."
+    assert f"The cost is not proved to be {best}{advice}" in run("solve", "d.pddl", "p.pddl", cwd=tmp_path).stderr
     lines = run("solve", "d.pddl", "p.pddl", "--search", "astar(lmcut)", "--planner-timeout", "2", cwd=tmp_path).stderr
-    assert advice not in lines
+    assert (advice in lines) is not is_searched
+
+
+@pytest.mark.kairos
+def test_the_number_of_steps_is_proved_to_be_minimal() -> None:
+    """The metric `(total-time)` is the number of steps in a task without time."""
+    domain = """(define (domain buy) (:requirements :numeric-fluents) (:functions (cost)) (:predicates (a) (b))
+      (:action one :parameters () :effect (and (a) (decrease (cost) 1)))
+      (:action two :parameters () :precondition (a) :effect (and (b) (increase (cost) 1))))"""
+    problem = "(define (problem p) (:domain buy) (:init (= (cost) 0)) (:goal (b)) (:metric minimize (total-time)))"
+    result = tools.solve(domain, problem, search="astar(lmcut)")
+    assert (result.cost, result.optimal, result.note) == (2, True, "")
+    longest = tools.solve(domain, problem.replace("minimize", "maximize"), search="astar(lmcut)")
+    assert (longest.optimal, longest.note) == (False, f"the cost is not proved to be maximal: {NOT_SEARCHED}")
