@@ -43,9 +43,9 @@ _HOW_TO_GET = {
     "check": "Correct these and check again.",
     "repair": "Repair the file in parts, or with 'pddlego repair'.",
     "solve": "'pddlego solve' prints the whole plan.",
-    "compare": "'pddlego compare' prints all differences.",
+    "compare": "'pddlego compare --format json' prints all differences.",
     "applicable": "Name one action.",
-    "difference": "'pddlego compare' prints all differences.",
+    "difference": "'pddlego compare --format json' prints all differences.",
     "simulate": "Pass only the first steps of the plan: the facts of its last state are included, as far as they fit.",
 }
 """The way to get the parts that are left out of the answer of a function."""

@@ -447,6 +447,25 @@ def test_what_cannot_be_repaired_is_reported(tmp_path: Path, task: str) -> None:
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 3)
 
 
+def test_all_differences_are_counted(tmp_path: Path) -> None:
+    action = "(:action a :parameters (?x) :precondition (>= (n ?x) 1) :effect (q)))"
+    domain = f"(define (domain d) (:predicates (p ?x) (q)) (:functions (n ?x)) {action}"
+    objects = " ".join(f"o{number}" for number in range(20))
+    facts = "".join(f"(p o{number}) (= (n o{number}) 1)" for number in range(20))
+    for name, init in (("one", f"(q) {facts}"), ("two", "")):
+        text = f"(define (problem x) (:domain d) (:objects {objects}) (:init {init}) (:goal (q)))"
+        (tmp_path / f"{name}.pddl").write_text(text)
+    (tmp_path / "domain.pddl").write_text(domain)
+    lines = run("compare", "domain.pddl", "one.pddl", "two.pddl", cwd=tmp_path).stdout.splitlines()
+    assert lines[1:3] == ["  only in one.pddl: (p o0)", "  only in one.pddl: (p o1)"]
+    assert lines[-1] == "  only in one.pddl: 31 more (all: --format json)"
+    only = json.loads(run("compare", "domain.pddl", "one.pddl", "two.pddl", "--format", "json", cwd=tmp_path).stdout)
+    assert len(only["only_left"]) == 41 and only["only_left"][20:22] == ["(q)", "(= (n o0) 1)"]
+    (tmp_path / "other.pddl").write_text(domain.replace("(q)))", "(not (q))))"))
+    unlike = run("compare", "domain.pddl", "other.pddl", cwd=tmp_path).stdout
+    assert "note: written differently: (a ?x)" in unlike
+
+
 def test_problems_and_domains_are_compared(tmp_path: Path, task: str) -> None:
     (tmp_path / "b.pddl").write_text(TASK.replace("c0", "car9").replace("(at car9 l1)", "(at car9 l1) (location l0)"))
     done = run("compare", str(FERRY), task, "b.pddl", cwd=tmp_path)
