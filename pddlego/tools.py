@@ -402,9 +402,10 @@ def solve(
         return solved
     other = " with the planner auto" if planner in ("mimir", "kairos") else ""  # mimir has no optimal search
     reason = f"{parsed_search} does not minimize it; the search {LEAST_COST} does{other}"
-    if parsed_search.proves_least_cost:
+    if task.metric.direction == "maximize":
+        reason = NOT_SEARCHED
+    elif parsed_search.proves_least_cost:
         reason = f"{planner} found no better plan, which is no proof; give it more time, or use the planner auto"
-    reason = NOT_SEARCHED if task.metric.direction == "maximize" else reason
     return replace(solved, note=f"the cost is not proved to be {task.metric.best}: {reason}")
 
 

@@ -252,9 +252,9 @@ def _report(
         show_lines(_reasons(result, needs_time(domain, problem) is not None) if form == "text" else (), errors=True)
     if result.plan and not result.optimal and (metric := problem.metric) is not None:
         other = " --planner auto" if engine in (GRAPHPLAN, "mimir", "kairos") else ""
-        advice = f". To minimize it: --search '{LEAST_COST}'{other}." if search != str(LEAST_COST) else "."
-        advice = f": {NOT_SEARCHED}." if metric.direction == "maximize" else advice
-        say(f"The cost is not proved to be {metric.best}{advice}")
+        advice = f". To minimize it: --search '{LEAST_COST}'{other}" if search != str(LEAST_COST) else ""
+        reason = f": {NOT_SEARCHED}" if metric.direction == "maximize" else advice
+        say(f"The cost is not proved to be {metric.best}{reason}.")
 
 
 _REACHABLE = {True: "can be reached", False: "cannot be reached", None: "not decided"}

@@ -158,7 +158,8 @@ class LiveDisplay(Display):
         """Add checks to the episode, or remove them, if the key is `t`. Pause or go on if it is the space key."""
         self._begun.wait()
         if key == "space":
-            (self._going_on.clear if self._going_on.is_set() else self._going_on.set)()
+            change = self._going_on.clear if self._going_on.is_set() else self._going_on.set
+            change()
         with self._changing:
             self._message = self._switch_checks() if key == "t" and self._trace.started is not None else ""
         self._live.refresh()

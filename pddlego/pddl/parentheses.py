@@ -127,7 +127,7 @@ class _Scanner:
         pairs = [(before == "(", token) for (before, *_), (token, *_) in pairwise(self.tokens)]
         self._heads = Counter(token for is_head, token in pairs if is_head)
         self._before_lists = Counter(
-            head for (is_head, head), (_, token) in pairwise(pairs) if is_head > (token != "(")
+            head for (is_head, head), (_, token) in pairwise(pairs) if is_head and token == "("
         )
         self._arguments = Counter(token for is_head, token in pairs if not is_head)
         self._open = [_List(0, 0, 0, "file")]

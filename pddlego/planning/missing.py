@@ -18,7 +18,11 @@ _MOST_OF_ONE = 2_000
 
 @dataclass(frozen=True)
 class ChangedProblem:
-    """A change of the predicate or function `head`, in words. `less` are smaller ones, the smallest first."""
+    """A change in words, and the changed problem. `less` are smaller changes, the smallest first.
+
+    Of several changes with one `head` that give a plan, one is enough. It is the predicate or function, or empty for
+    all predicates of which no fact can become true.
+    """
 
     head: str
     words: str
@@ -47,7 +51,7 @@ def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[Ch
     wanted = {*conjuncts(problem.goal)}
     for atom in sorted(scores.keys() - wanted, key=lambda atom: (-scores[atom], str(atom)))[:most]:
         if atom.predicate in fluent or not breaks_order(atom, problem.facts):
-            head = "" if atom.predicate in never else atom.predicate  # if one of these helps, no other one is needed
+            head = "" if atom.predicate in never else atom.predicate
             yield ChangedProblem(head, f"with {atom} in :init", replace(problem, facts=problem.facts | {atom}))
     for larger in (True, False) if world.is_numeric else ():
         for value in sorted(problem.values, key=str):
@@ -62,14 +66,27 @@ def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[Ch
 
 
 def _never_true(domain: Domain, problem: Problem) -> set[str]:
-    """The predicates that actions need, and that neither `:init` nor an action makes true that lacks none of them."""
-    needs = [({atom.predicate for atom in required_atoms(one.precondition)}, one.effect) for one in domain.schemas]
-    changes = [*needs, *((set[str](), later.part) for later in problem.later)]
+    """The predicates that actions need and of which no fact can become true, whatever the objects are.
+
+    An action is possible here if `:init` or effects of possible actions have a fact of each predicate that it needs.
+    The time is linear in the size of the domain.
+    """
     there = {*domain.rules, *(fact.predicate for fact in problem.facts)}
-    while effects := [effect for needed, effect in changes if needed <= there]:
-        changes = [change for change in changes if not change[0] <= there]
-        there |= {atom.predicate for effect in effects for atom, value in changed_atoms(effect) if value}
-    return {name for needed, _ in changes for name in needed if name in domain.predicates_by_name} - there
+    effects = [one.effect for one in domain.schemas] + [later.part for later in problem.later]
+    needs = [{atom.predicate for atom in required_atoms(one.precondition)} - there for one in domain.schemas]
+    users = defaultdict[str, list[int]](list)
+    for number, needed in enumerate(needs):
+        for name in needed:
+            users[name].append(number)
+    possible = [number for number in range(len(effects)) if number >= len(needs) or not needs[number]]
+    for number in possible:  # grows
+        for name in {atom.predicate for atom, value in changed_atoms(effects[number]) if value} - there:
+            there.add(name)
+            for user in users[name]:
+                needs[user].remove(name)
+                if not needs[user]:
+                    possible.append(user)
+    return {name for needed in needs for name in needed if name in domain.predicates_by_name}
 
 
 def _like(known: set[tuple[str, ...]], objects: list[list[str]]) -> Iterator[tuple[tuple[str, ...], float]]:

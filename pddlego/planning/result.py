@@ -238,6 +238,7 @@ LEAST_COST = Search("astar", "lmcut")
 """The search to recommend for a plan of least cost."""
 
 NOT_SEARCHED = "no planner here maximizes a metric, so better plans were not searched for"
+"""Why the cost of a plan is not proved to be maximal."""
 
 EAGER = "eager"
 """Greedy best-first search of Fast Downward with one heuristic, without preferred operators."""

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import JournalError, UsageError
+from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import PairedComparison, Side, compare_paired, holm_corrected
 from pddlego.evaluation.table import Row, by_configuration, played_of, rows, spent_elsewhere
 from pddlego.evaluation.truth import EVERY_RESULT, Causes, Progress, ResultFilter, last_attempts, with_truth
-from pddlego.methods.base import BUILT_IN_MODEL, base_mode
+from pddlego.methods.base import base_mode
 from pddlego.methods.registry import measuring_of
 from pddlego.models.base import notes
 from pddlego.models.limiter import LedgerEntry, Price, read_ledger
@@ -102,7 +103,7 @@ class Report:
             missing = sum(row.episodes - row.counted for row in errors)
             where = (f"{r.setting}, {r.mode}, {r.model}: {r.episodes - r.counted} of {r.episodes}" for r in errors)
             ended = f"{missing} of {of} ended with an error, not by the game: {'; '.join(where)}."
-            rule = "These count as not won in the success; comparisons and causes leave them out."
+            rule = "They count as not won; comparisons and causes leave them out."
             incomplete.append(f"{ended} {rule}")
         if again := sum(result.attempt > 1 for result in self.results):
             incomplete.append(
@@ -217,9 +218,8 @@ def _configuration(path: Path) -> dict[str, Any]:
     if isinstance(endpoint := configuration.get("endpoint"), dict):
         configuration["endpoint"] = {name: value for name, value in endpoint.items() if name != "base_url"}
         if url := endpoint.get("base_url"):  # each model may have its own, but one name is one model
-            asked = {cell.model for cell in read_cells(path)}
-            sent = (model for model in asked if model != NO_MODEL and model.partition("+")[0] != BUILT_IN_MODEL)
-            addresses = {f"{_MODEL}{model}": {"base_url": url} for model in sent}
+            asked = {cell.configuration: cell for cell in read_cells(path)}.values()
+            addresses = {f"{_MODEL}{cell.model}": {"base_url": url} for cell in asked if not is_free(cell)}
     return {**games, **addresses, _CONFIGURATION: configuration}
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -188,9 +187,9 @@ def find_journal(place: Path, which: EpisodeFilter = EVERY) -> Path:
 
 
 def only_journal(place: Path, matching: Iterable[Path]) -> Path:
-    """The journal of the last attempt at the one episode of a run that has `matching` journals.
+    """The journal of the last attempt, if the `matching` journals of a run are of one episode.
 
-    Raises `UsageError` if there are several, with the options in which they differ.
+    Raises `UsageError` if they are of several, with the options in which these differ.
     """
     journals = last_journals(matching)
     if len(journals) == 1:
@@ -198,8 +197,8 @@ def only_journal(place: Path, matching: Iterable[Path]) -> Path:
     names = ", ".join(journal.stem for journal in journals[:4])
     more = f" and {len(journals) - 4} more" if len(journals) > 4 else ""
     started = [started_of(journal) for journal in journals]
-    fields = [field.name for field in dataclasses.fields(EpisodeFilter)]
-    differing = [name for name in fields if len({str(event.get(_FIELD.get(name, name))) for event in started}) > 1]
+    named = [field.name for field in fields(EpisodeFilter)]
+    differing = [name for name in named if len({str(event.get(_FIELD.get(name, name))) for event in started}) > 1]
     options = f"Select one with {' or '.join(f'--{name}' for name in differing)}, or name" if differing else "Name"
     what = f"{len(journals)} episodes match in {place}"
     raise UsageError(what, f"{names}{more}.", f"{options} a file in {place / EPISODES}.")

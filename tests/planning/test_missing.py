@@ -11,6 +11,7 @@ from pddlego.planning import ProcessPlanner
 from pddlego.planning.missing import changed_problems
 from pddlego.planning.result import PlanResult, PlanStatus
 from pddlego.planning.why import why_no_plan
+from tests.growth import is_linear
 from tests.scale import PATIENCE
 
 WAREHOUSE = """(define (domain warehouse) (:requirements :typing :numeric-fluents) (:types robot box place level)
@@ -142,3 +143,17 @@ def test_no_change_is_tried_after_the_time_limit() -> None:
     why = why_no_plan(planner, *pair(WAREHOUSE, PROBLEM), UNSOLVABLE, 6.0, clock=lambda: planner.asked)
     assert why.cures == ()
     assert planner.asked == 6
+
+
+def test_a_long_chain_of_actions_is_searched_in_linear_time() -> None:
+    def chain(length: int) -> tuple[Domain, Problem]:
+        predicates = " ".join(f"(p{number})" for number in range(length + 2))
+        actions = "".join(
+            f"(:action a{number} :parameters () :precondition (p{number}) :effect (p{number + 1}))"
+            for number in reversed(range(length))
+        )
+        goal = f"(define (problem x) (:domain d) (:init (p0)) (:goal (p{length + 1})))"
+        return pair(f"(define (domain d) (:predicates {predicates}) {actions})", goal)
+
+    small, large = chain(400), chain(4_000)
+    assert is_linear(lambda: list(changed_problems(*small, 1)), lambda: list(changed_problems(*large, 1)), 10)
