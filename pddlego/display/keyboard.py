@@ -6,7 +6,7 @@ import os
 import select
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -82,11 +82,11 @@ class Keyboard:
 
         termios.tcflush(self._input.fileno(), termios.TCIFLUSH)
 
-    def read_one(self) -> str:
-        """Wait for a key, and return its name."""
-        while not (names := self.read(1.0)):
+    def read_first(self, wanted: Container[str]) -> str:
+        """Wait for one of the `wanted` keys, and return its name. Other keys are ignored."""
+        while (key := next((name for name in self.read(1.0) if name in wanted), None)) is None:
             pass
-        return names[0]
+        return key
 
     def _wait(self, seconds: float) -> bool:
         """Wait for input at most `seconds`. Returns whether there is any."""

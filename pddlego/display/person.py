@@ -152,7 +152,7 @@ class AskingApprover:
             with Keyboard() as keyboard:
                 panel = question_panel(question, self._width(), self._glyphs, self._message, self._scroll)
                 self._display.show_question(panel, question.preview)
-                key = keyboard.read_one()
+                key = keyboard.read_first({"c-c", "a", "r", "e", *_SCROLLS})
         except EOFError:
             raise KeyboardInterrupt from None
         if key == "c-c":
