@@ -111,7 +111,7 @@ class ShownEpisode:
         """Why the episode ended as it did, with the answer of `step` if it is a failure, else of the decisive step.
 
         Without checks of facts, the answer is beside the request before any retries, which names what is possible. If
-        the game refused the model's command, the answer is the one that brought it.
+        the game refused the model's command or was lost by it, the answer is the one that brought it.
         """
         if self.trace.ended is None:
             return Why([Text("The episode has not ended yet.")])
@@ -125,8 +125,11 @@ class ShownEpisode:
             head.append(Text(shown, "bold magenta"))
         head += [Text(f"{'also' if cause else 'error'}: {error}", "magenta") for error in errors if error is not cause]
         call = step.after.call_before(step.done) if step.done is not None and is_refused(step) else None
+        verdict = "refused"
+        if getattr(step.done, "lost", False) and step.after.calls:
+            call, verdict = step.after.calls[-1], "fatal"  # even where the verdict is an earlier command of the answer
         if call is not None:
-            answer = _titled(f"answer {call.number}: refused in step {step.number}", call.completion.text)
+            answer = _titled(f"answer {call.number}: {verdict} in step {step.number}", call.completion.text)
         else:
             answer = [Text(f"answer after step {step.number}", "bold"), *answer_lines(step, self._glyphs)]
             truth = [Text(_CHECKING, "dim")] if self.is_being_checked else derived_lines(step, self._glyphs)

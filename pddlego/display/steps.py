@@ -72,5 +72,6 @@ def is_refused(step: Step) -> bool:
 
 
 def is_surprise(step: Step) -> bool:
-    """Whether the game refused the command of the step, or responded otherwise than the plan predicts."""
-    return is_refused(step) or any(getattr(event, "mismatch", "") for event in step.events)
+    """Whether the game refused the command of the step, was lost by it, or did not respond as the plan predicts."""
+    lost = getattr(step.done, "lost", False)
+    return lost or is_refused(step) or any(getattr(event, "mismatch", "") for event in step.events)

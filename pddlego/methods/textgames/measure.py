@@ -28,7 +28,7 @@ from pddlego.planning import Planner, Search
 from pddlego.runs.summary import LastingError, Measures
 from pddlego.util import resources
 from pddlego.util.files import parse_toml
-from pddlego.util.text import count
+from pddlego.util.text import count, shown_command
 
 
 def measure(trace: Trace) -> Measures:
@@ -55,10 +55,13 @@ def measure(trace: Trace) -> Measures:
 
 
 def _ending(trace: Trace) -> LastingError | None:
-    """What ended the episode: answers that could not be used, or commands after which the score did not rise."""
+    """What ended the episode: a command, unusable answers, or commands after which the score did not rise."""
     ended, observed, rejected = trace.ended, trace.all(Observed), trace.all(Rejected)
     if ended is None or not observed:
         return None
+    if ended.outcome is Outcome.LOST:
+        text = f"'{shown_command(observed[-1].command)}' lost the game"
+        return LastingError("fatal command", text, observed[-1].step, fatal=True)
     if ended.outcome is Outcome.NO_PLAN and rejected:
         last = [event.feedback.category for event in rejected[-1 - rejected[-1].attempt :]]
         ((category, times),) = Counter(last).most_common(1)
@@ -72,15 +75,21 @@ def _ending(trace: Trace) -> LastingError | None:
 
 
 def _errors_of_choice(trace: Trace) -> Iterator[LastingError]:
-    """What can be said of a model that chooses commands: a large part was refused, or is always the same command."""
+    """What can be said of a model that chooses commands: the last one lost the game, or many failed or are the same."""
     chosen = [event for event in trace.all(Observed) if event.command is not None and not event.repeated]
     if trace.started is None or base_mode(trace.started.mode) in PLANNING or not chosen:
         return
-    refused = [event for event in chosen if event.refused]
-    if len(refused) > _LARGE_PART * len(chosen):
-        text = f"{len(refused)} of {count(len(chosen), 'command')} refused"
-        yield LastingError("refused commands", text, refused[0].step)
-    ((command, times),) = Counter(event.command for event in chosen).most_common(1)
+    if (ending := _ending(trace)) is not None and ending.fatal:
+        yield ending
+    empty = [event for event in chosen if not event.command]
+    refused = [event for event in chosen if event.command and event.refused]
+    if len(empty) + len(refused) > _LARGE_PART * len(chosen):
+        kind, text = "refused commands", f"{len(refused)} of {count(len(chosen), 'command')} refused"
+        if len(empty) > len(refused):
+            answers = count(sum(not event.continues for event in chosen), "answer")
+            kind, text = "answers without a command", f"{len(empty)} of {answers} without a command"
+        yield LastingError(kind, text, max(refused, empty, key=len)[0].step)
+    ((command, times),) = Counter(event.command for event in chosen if event.command).most_common(1) or [("", 0)]
     if times > max(2, _LARGE_PART * len(chosen)):
         first = next(event.step for event in chosen if event.command == command)
         yield LastingError("the same command", f"'{command}' {times} of {len(chosen)} times", first)

@@ -35,6 +35,7 @@ from pddlego.methods.textgames.events import GameRead, Observed
 from pddlego.models import Completion, Message
 from pddlego.models.base import Feedback
 from pddlego.runs.journal import JournalWriter
+from pddlego.runs.summary import LastingError
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.scale import PATIENCE, scaled
 
@@ -610,6 +611,30 @@ def test_the_answer_that_brought_a_refused_command_is_beside_what_was_asked(tmp_
     why = episode.why(episode.steps[-1])
     assert [line.plain for line in why.answer] == ["answer 1: refused in step 1", "I would go to the north"]
     assert [line.plain for line in why.truth] == ["asked", "Valid actions: look around, move west"]
+
+
+@pytest.mark.parametrize("has_cause", [True, False])
+def test_an_episode_that_the_game_ended_as_lost_opens_at_the_last_command(has_cause: bool) -> None:
+    """An earlier refusal did not lose it; of an answer with several commands, any may have."""
+    events: list[Event] = [
+        Started("coin", "Cooking World", "act", "m", 1, "", Limits(9), "textgames"),
+        Observed(0, None, "You are in the kitchen.", "You are in the kitchen."),
+        Asked(1, "act", 0, (Message("user", "What now?"),), 9),
+        Answered(1, Completion("open")),
+        Observed(1, "open", "Unknown action", "Unknown action", refused=True),
+        Asked(2, "act", 0, (Message("user", "What next?"),), 10),
+        Answered(2, Completion("take pepper; eat pepper")),
+        Observed(2, "take pepper", "Taken.", "Taken."),
+        Observed(3, "eat pepper", "It is delicious.", "It is delicious.", lost=True, continues=True),
+        Ended(Outcome.LOST, "the game says that it can no longer be won", 0.0),
+    ]
+    cause = LastingError("fatal command", "'eat pepper' lost the game", 3, fatal=True) if has_cause else None
+    episode = ShownEpisode(Explanation([(event, 0.0) for event in events], cause), screen_of, UNICODE)
+    assert episode.steps[episode.decisive_index].number == 3
+    for step in (episode.steps[0], episode.steps[-1]):
+        why = episode.why(step)
+        assert [line.plain for line in why.answer] == ["answer 2: fatal in step 3", "take pepper; eat pepper"]
+        assert [line.plain for line in why.truth] == ["asked", "What next?"]
 
 
 def test_an_answer_without_checked_facts_is_beside_the_first_request() -> None:

@@ -87,3 +87,35 @@ def test_a_request_is_without_news_if_its_answer_says_what_the_plan_had_predicte
     measures = measure(trace_of([started("edit"), *with_answers(events)]))
     assert measures.counts[WITHOUT_NEWS] == without_news
     assert measures.numbers.get("without_news", 0) == sum(without_news.values())
+
+
+@pytest.mark.parametrize(("mode", "is_error"), [("act", True), ("act-no-check", True), ("edit", False)])
+def test_a_command_after_which_the_game_is_lost_is_its_cause(mode: str, is_error: bool) -> None:
+    """A model that chooses the command made the error; with a plan, the cause is first looked for in its facts."""
+    fatal = Observed(3, "eat black pepper", "It is delicious.", "It is delicious.", lost=True)
+    measured = measure(trace_of([started(mode), DONE, REFUSED, fatal, Ended(Outcome.LOST, "it is lost", 0.0)]))
+    assert str(measured.ending) == "'eat black pepper' lost the game after step 3"
+    kinds = {error.kind: error.fatal for error in measured.errors}
+    assert kinds == ({"fatal command": True, "refused commands": False} if is_error else {})
+
+
+NOTHING = Observed(3, "", "Unknown action", "Unknown action")
+THEN = replace(DONE, continues=True)
+LIMIT = Ended(Outcome.STEP_LIMIT, "", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("commands", "errors"),
+    [
+        ([NOTHING] * 4, {"answers without a command": "4 of 4 answers without a command"}),
+        ([replace(NOTHING, refused=True)] * 4, {"answers without a command": "4 of 4 answers without a command"}),
+        ([NOTHING, REFUSED, NOTHING, DONE], {"answers without a command": "2 of 4 answers without a command"}),
+        ([NOTHING, NOTHING, DONE, THEN], {"answers without a command": "2 of 3 answers without a command"}),
+        ([NOTHING, REFUSED, DONE], {"refused commands": "1 of 3 commands refused"}),
+        ([REFUSED, REFUSED], {"refused commands": "2 of 2 commands refused"}),
+        ([DONE, NOTHING, DONE, DONE, DONE], {"the same command": "'move' 4 of 5 times"}),
+    ],
+)
+def test_an_answer_without_a_command_is_not_a_refused_command(commands: list[Observed], errors: dict[str, str]) -> None:
+    measured = measure(trace_of([started("act-no-check"), *commands, LIMIT]))
+    assert {error.kind: error.text for error in measured.errors} == errors
