@@ -267,6 +267,11 @@ def test_a_text_without_pddl_is_not_a_path(text: str) -> None:
         assert result.findings
 
 
+def test_an_undeclared_type_of_the_domain_has_no_errors_in_the_problem() -> None:
+    found = tools.check(DOMAIN.replace("- room", "- roon", 1), PROBLEM).findings
+    assert {finding.rule for finding in found if finding.severity == "error"} == {"undeclared-type"}, found
+
+
 @pytest.mark.parametrize("name", ["depot.pdl", "my tasks/depot.txt"])
 def test_a_name_that_is_read_as_a_text_is_explained(name: str) -> None:
     for files in ((name, PROBLEM), (DOMAIN, name)):
