@@ -38,7 +38,7 @@ from pddlego.planning.state import State
 from pddlego.planning.validate import FaultKind, PlanFault, as_number, plan_cost
 from pddlego.planning.world import Simulator, World
 from pddlego.util.files import read_source, read_text
-from pddlego.util.text import suggestion
+from pddlego.util.text import one_line, suggestion
 
 if TYPE_CHECKING:  # what only some of the functions need is imported there: `check` is used from shells and editors
     from pddlego.pddl.tolerant.files import Repair, Repaired
@@ -625,6 +625,9 @@ def _invalid(part: Part, file: object, errors: Sequence[str], always: bool = Tru
     if not always:
         todo = "Use solve (planner auto), check or validate, or a file without them."
         return UsageError(f"{name} has numbers or time, which are not possible here", f"{errors[0]}.", todo)
+    if isinstance(file, str) and file.strip() and not {"(", "\n"} & {*file} and not is_path(file):
+        reason = f"'{one_line(file, 60)}' was read as PDDL text: it does not end with .pddl, and no such file exists."
+        return UsageError(f"{name} is not valid", reason, "Name a file that exists.")
     what = f"{name} is not {f'a valid {part}' if is_path(file) else 'valid'}"
     more = f" (and {len(errors) - _MOST_NAMED} more)" if len(errors) > _MOST_NAMED else ""
     reason = f"{'; '.join(errors[:_MOST_NAMED])}{more}."

@@ -267,6 +267,20 @@ def test_a_text_without_pddl_is_not_a_path(text: str) -> None:
         assert result.findings
 
 
+def test_an_undeclared_type_of_the_domain_has_no_errors_in_the_problem() -> None:
+    found = tools.check(DOMAIN.replace("- room", "- roon", 1), PROBLEM).findings
+    assert {finding.rule for finding in found if finding.severity == "error"} == {"undeclared-type"}, found
+
+
+@pytest.mark.parametrize("name", ["depot.pdl", "my tasks/depot.txt"])
+def test_a_name_that_is_read_as_a_text_is_explained(name: str) -> None:
+    for files in ((name, PROBLEM), (DOMAIN, name)):
+        with pytest.raises(UsageError, match=f"'{name}' was read as PDDL text"):
+            tools.solve(*files)
+    with pytest.raises(UsageError, match=r"no \(define"):
+        tools.solve(f"{name}\n(", PROBLEM)
+
+
 def test_the_name_of_a_file_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("lamps").write_text(DOMAIN)

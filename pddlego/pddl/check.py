@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from pddlego.pddl.conditions import (
@@ -65,7 +66,7 @@ from pddlego.pddl.numbers import (
 )
 from pddlego.pddl.problem import Later, Metric, Problem, ProblemReading, read_problem
 from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, warning
-from pddlego.pddl.sexpr import placed, read_sexprs, show
+from pddlego.pddl.sexpr import Sexpr, placed, read_sexprs, show
 from pddlego.util.text import natural, nearest
 
 _T = TypeVar("_T")
@@ -137,10 +138,22 @@ def _problem_defects(domain: Domain, problem: Problem, level: Level) -> Iterator
     yield from _ProblemChecker(domain, problem, level).defects()
 
 
+_near = partial(nearest, cutoff=0.6)  # as similar as carrying and carries
+
+
 def _hint(name: str, known: Iterable[str]) -> str:
     """The advice for an undeclared name."""
-    close = nearest(name, known)
+    close = _near(name, known)
     return f"did you mean {close}? Else add it" if close else "add it"
+
+
+def _with_calls(part: Sequence[Sexpr], domain: Domain) -> Sexpr:
+    """A change or comparison whose functions lack parentheses, with these; empty for other expressions."""
+    if not {*part[:1]} & {*CHANGES, "=", "<", ">", "<=", ">="}:
+        return ""
+    rest, sizes = iter(part[1:]), {name: len(one.parameters) for name, one in domain.functions_by_name.items()}
+    values = [(head, *itertools.islice(rest, sizes[str(head)])) if head in sizes else head for head in rest]
+    return (part[0], *values) if len(values) == 2 < len(part) - 1 else ""
 
 
 class _Checker:
@@ -182,10 +195,11 @@ class _Checker:
                     yield from self.atom(node, scope)
 
     def _compared(self, node: Unreadable) -> str:
-        """The message about `=>` between functions of the domain, which is a comparison; empty for an implication."""
-        part = read_sexprs(node.text).expressions[0] if "=>" in node.text else ""
+        """The message about a change or comparison of the domain's functions in another form; empty for others."""
+        sexprs = read_sexprs("" if node.parts else node.text)  # parts have messages of their own
+        part = next((one for one in sexprs.expressions if isinstance(one, tuple)), ())
         functions = CALCULATIONS.union((name,) for name in self.domain.functions_by_name)
-        form = numeric_form(part, False, functions) if isinstance(part, tuple) and "=>" in part else ""
+        form = numeric_form(part, False, functions) if "=>" in part else _with_calls(part, self.domain)
         return f"{node}: that is not a form of PDDL; write {show(form)}" if form else ""
 
     def _variables(self, node: Exists | Forall) -> Iterator[Defect]:
@@ -292,7 +306,8 @@ class _Checker:
         if "-" in args:
             kept = [arg for number, arg in enumerate(args) if "-" not in args[max(0, number - 1) : number + 1]]
             return f"types are written where names are declared; write {Atom(name, tuple(kept))}"
-        form = infix_form((name, *args)) or show(numeric_form(own := (name, *args), False) or numeric_form(own, True))
+        form = infix_form(own := (name, *args)) or show(numeric_form(own, False) or numeric_form(own, True))
+        form = form or show(_with_calls(own, domain))
         if not form and name not in domain.predicates_by_name:
             inner = (args,) if args and args[0] in domain.predicates_by_name else args
             form = form_of(name, inner)
@@ -460,7 +475,9 @@ class _ProblemChecker(_Checker):
     def _type(self, name: TypedName) -> Iterator[Defect]:
         for kind in either(name.type):
             if kind not in self.domain.types:
-                message = f"{name}: type {kind} does not exist; the types are {', '.join(sorted(self.domain.types))}"
+                close = _near(kind, self.domain.types)
+                hint = f"did you mean {close}? The" if close else "the"
+                message = f"{name}: type {kind} does not exist; {hint} types are {', '.join(sorted(self.domain.types))}"
                 yield Defect(DefectKind.UNDECLARED_TYPE, str(name), message, place=name.place, word=kind)
 
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
@@ -474,7 +491,7 @@ class _ProblemChecker(_Checker):
             rule = DefectKind.SYNTAX if predicate else DefectKind.UNDECLARED_PREDICATE
             yield self.defect(rule, atom, f"{atom}: {meant}")
         elif predicate is None:
-            close, names = nearest(atom.predicate, predicates), ", ".join(sorted(predicates))
+            close, names = _near(atom.predicate, predicates), ", ".join(sorted(predicates))
             use = f"use one of {names}" if names else "the domain declares none: add it to (:predicates …)"
             hint = f"did you mean {close}?" if close else use
             message = f"{atom}: predicate {atom.predicate} is not declared; {hint}"
@@ -501,12 +518,13 @@ class _ProblemChecker(_Checker):
         else:
             kinds = self.kinds.get(name, set())
             if not kinds:
-                close = nearest(name, self.kinds)
+                close = _near(name, self.kinds)
                 hint = f" (did you mean {close}?)" if close else ""
                 remedy = _variable(name, scope, self.domain) or f"add '{name} - {wanted}' to the objects{hint}"
                 message = f"{node}: object {name} is not declared; {remedy}"
                 yield self.defect(DefectKind.UNDECLARED_OBJECT, node, message, name)
-        if kinds and not any(self.domain.is_a(kind, wanted) for kind in kinds):
+        undeclared = {one for kind in (*kinds, wanted) for one in either(kind)} - {*self.domain.types}  # reported above
+        if kinds and not undeclared and not any(self.domain.is_a(kind, wanted) for kind in kinds):
             taker = node.predicate if isinstance(node, Atom) else "="
             message = f"{node}: {name} is a {'/'.join(sorted(kinds))}, but {taker} takes a {wanted} there"
             yield self.defect(DefectKind.ARGUMENT_TYPE, node, message, name)

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pddlego.pddl import DefectKind, Domain, Problem, TypedName, check, parse_domain, parse_problem
+from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import parse_condition
+from pddlego.pddl.domain import read_domain
 
 DOMAIN = parse_domain("""(define (domain d) (:requirements :adl)
   (:types room thing - object small - thing direction)
@@ -31,7 +33,11 @@ def test_a_sound_problem_has_no_defect() -> None:
         (problem("kitchen - room", "(at kitchn)", "(at kitchen)"), DefectKind.UNDECLARED_OBJECT, "mean kitchen?"),
         (problem(init="(att a)"), DefectKind.UNDECLARED_PREDICATE, "predicate att is not declared"),
         (problem(init="(blah a)"), DefectKind.UNDECLARED_PREDICATE, "use one of at, in, link, near"),
-        (problem("a b - rooom"), DefectKind.UNDECLARED_TYPE, "type rooom does not exist"),
+        (problem(init="(nearby a)"), DefectKind.UNDECLARED_PREDICATE, "did you mean near?"),
+        (problem("kitchen - room", "(at cuisine)"), DefectKind.UNDECLARED_OBJECT, "to the objects"),
+        (problem("parcel - room", "(at package)"), DefectKind.UNDECLARED_OBJECT, "mean parcel?"),
+        (problem("a b - rooom"), DefectKind.UNDECLARED_TYPE, "type rooom does not exist; did you mean room? The types"),
+        (problem("a b - vehicle"), DefectKind.UNDECLARED_TYPE, "type vehicle does not exist; the types are direction,"),
         (problem(init="(at a b)"), DefectKind.ARITY, "at takes 1 argument(s), as in (at ?r - room)"),
         (problem(init="(at c)"), DefectKind.ARGUMENT_TYPE, "c is a small, but at takes a room there"),
         (problem(init="(link a b c)"), DefectKind.ARGUMENT_TYPE, "takes a direction"),
@@ -64,6 +70,29 @@ def test_a_variable_of_either_type() -> None:
     assert check(DOMAIN, problem(goal="(exists (?x - (either room thing)) (in c ?x))")) == ()
     kinds = [item.kind for item in check(DOMAIN, problem(goal="(exists (?x - (either room thing)) (at ?x))"))]
     assert kinds == [DefectKind.ARGUMENT_TYPE]
+
+
+@pytest.mark.parametrize("kind", ["rooom", "(either rooom small)"])
+def test_an_undeclared_type_has_no_further_errors(kind: str) -> None:
+    text = problem(f"a - {kind} b - room", "(at a)", f"(and (at b) (exists (?x - {kind}) (at ?x)))")
+    assert {item.kind for item in check(DOMAIN, text)} <= {DefectKind.UNDECLARED_TYPE, DefectKind.TWO_TYPES}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("(carries ?r)", "(carrying ?r)", "did you mean carries? Else add it to (:predicates …)"),
+        ("(carries ?r)", "(blah ?r)", "is not declared; add it to (:predicates …)"),
+        ("?r - robot)\n", "?r - robots)\n", "did you mean robot? Else add it to (:types …)"),
+        ("(carries gate)", "(carries gates)", "did you mean gate? Else add it to (:constants …)"),
+    ],
+)
+def test_a_similar_name_is_advised_beside_a_declaration(old: str, new: str, says: str) -> None:
+    text = """(define (domain d) (:types robot) (:constants gate - robot) (:predicates (carries ?r - robot))
+      (:action a :parameters (?r - robot)
+        :precondition (carries gate) :effect (carries ?r)))"""
+    assert old in text
+    assert any(says in defect.message for defect in check_domain(read_domain(text.replace(old, new)).domain))
 
 
 def test_all_defects_come_at_once() -> None:

@@ -290,6 +290,32 @@ def test_an_arrow_between_functions_is_a_comparison(condition: str, form: str) -
         assert form.replace(" ", "") in repaired.text.replace(" ", "") and repaired.ok
 
 
+@pytest.mark.parametrize(
+    ("place", "part", "form"),
+    [
+        ("effect (shut ?t)", "(assign (fuel ?t) need ?t)", "(assign (fuel ?t) (need ?t))"),
+        ("effect (shut ?t)", "(decrease fuel ?t (need ?t))", "(decrease (fuel ?t) (need ?t))"),
+        ("effect (shut ?t)", "(increase fuel ?t need ?t)", "(increase (fuel ?t) (need ?t))"),
+        ("effect (shut ?t)", "(increase fuel ?t 3)", "(increase (fuel ?t) 3)"),
+        ("precondition (dry ?t)", "(> (fuel ?t) need ?t)", "(> (fuel ?t) (need ?t))"),
+        ("precondition (dry ?t)", "(= fuel ?t 3)", "(= (fuel ?t) 3)"),
+        ("precondition (dry ?t)", "(not (>= fuel ?t need ?t))", "(>= (fuel ?t) (need ?t))"),
+    ],
+)
+def test_a_function_without_parentheses_is_advised_with_them(place: str, part: str, form: str) -> None:
+    domain = NUMERIC.replace(f":{place}", f":{place.split()[0]} {part}")
+    (finding,) = [finding for finding in tools.check(domain).findings if finding.severity == "error"]
+    assert finding.advice == f"Write {form}"
+
+
+@pytest.mark.parametrize(
+    "part", ["(assign (fuel ?t) nead ?t)", "(assign (fuel ?t) need ?t ?t)", "(shut (fuel ?t) need ?t)"]
+)
+def test_a_function_without_parentheses_is_not_guessed(part: str) -> None:
+    found = tools.check(NUMERIC.replace(":effect (shut ?t)", f":effect {part}")).findings
+    assert not [finding for finding in found if finding.advice.startswith("Write (assign")]
+
+
 @pytest.mark.parametrize("value", ["5 Wh", "5,0", ""])
 def test_a_number_in_init_that_is_not_one_has_the_form_of_numbers_as_advice(value: str) -> None:
     problem = f"(define (problem p) (:domain tank) (:objects a - tank) (:init (= (fuel a) {value})) (:goal (dry a)))"
