@@ -106,8 +106,8 @@ def read_trace(journal: Path) -> tuple[Screen, Trace]:
     return screen_of(trace.started.played_by if trace.started is not None else ""), trace
 
 
-def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
-    """Write the episodes step by step as one HTML file, with checks of facts where possible."""
+def write_page(console: Console, path: Path, journals: Sequence[Path], step: int | None) -> None:
+    """Write the episodes step by step as one HTML file, with checks of facts where possible. They open at `step`."""
     # Imported here, because only pages need Jinja.
     from pddlego.display.page import ListedEpisode, episode_page, render
     from pddlego.evaluation.truth import explain_losses
@@ -117,8 +117,9 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
     runs = {run: EpisodeList(run) for run in {journal.parent.parent for journal in journals}}
     for episodes in runs.values():
         episodes.poll()
+    indices = {journal: None if step is None else index_of(read_trace(journal)[1], step) for journal in journals}
     errors, total = Console(stderr=True), count(len(journals), "episode")
-    with Heartbeat(lambda seconds: errors.print(f"{len(listed):,} of {total} written", style="dim")):
+    with Heartbeat(lambda seconds: errors.print(f"{len(listed):,} of {total} checked", style="dim")):
         for number, journal in enumerate(journals):
             explanation = Explanation(read_trace(journal)[1].timed)
             with contextlib.suppress(PddlegoError):
@@ -129,7 +130,8 @@ def write_page(console: Console, path: Path, journals: Sequence[Path]) -> None:
                 journal, journal.stat().st_size
             )
             status = replace(status, cause=explanation.cause, modified_at=0.0)  # the page is not updated
-            page = episode_page(f"episode-{number}", ShownEpisode(explanation, screen_of, UNICODE))
+            shown, index = ShownEpisode(explanation, screen_of, UNICODE), indices[journal]
+            page = episode_page(f"episode-{number}", shown, index)
             listed.append(ListedEpisode(status, page))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", soft_wrap=True)
@@ -220,12 +222,9 @@ def print_lines(
                 lines = full_lines(event, shown, glyphs)
             for line in lines:
                 console.print(line, soft_wrap=True)
-    if requests and step is not None and not _has_request(shown):
-        asking = [other.number for other in trace.steps if _has_request(other)]
-        nearest = min(asking, key=lambda number: abs(number - step), default=None)
-        where = "no step did" if nearest is None else f"the nearest step that did is {nearest}"
-        console.print(f"step {step} sent no request; {where}", soft_wrap=True)
-
-
-def _has_request(step: Step) -> bool:
-    return any(isinstance(event, Asked) for event in step.events)
+    kind, name = (Asked, "request") if requests else (Answered, "answer")
+    having = [other.number for other in trace.steps if any(isinstance(event, kind) for event in other.events)]
+    if (answers or requests) and step is not None and step not in having:
+        nearest = min(having, key=lambda number: abs(number - step), default=None)
+        where = "no step has one" if nearest is None else f"the nearest step that has one is {nearest}"
+        console.print(f"step {step} has no {name}; {where}", soft_wrap=True)

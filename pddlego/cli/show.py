@@ -25,7 +25,7 @@ def command(
     lost: options.OnlyLost = False,
     outcome: options.OfOutcome = None,
     cause: options.OfCause = None,
-    step: Annotated[int | None, typer.Option(min=0, help="The first step to show; on a pipe, the only one.")] = None,
+    step: Annotated[int | None, typer.Option(min=0, help="The step at which to open; on a pipe, the only one.")] = None,
     answers: Annotated[
         bool, typer.Option("--answers", help="Print the answers of the model; with --step always.")
     ] = False,
@@ -52,7 +52,7 @@ def command(
     _check_outputs(problem, exported, printed, html is not None)
     if html is not None:
         more = find_journals(options.place_named(other, runs), selection) if other else []
-        browsing.write_page(console, Path(html), [*journals, *more])
+        browsing.write_page(console, Path(html), [*journals, *more], step)
         return
     browses = browsing.is_terminal(console) and not (problem or exported or printed)
     if len(journals) > 1 and other is None and step is None and not (problem or exported or printed):

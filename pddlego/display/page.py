@@ -67,11 +67,15 @@ class ListedEpisode:
     page: EpisodePage | None = None
 
 
-def episode_page(key: str, episode: ShownEpisode) -> EpisodePage:
-    """The page of an episode; a lost one opens on `WHY`, at its decisive step. `key` is its anchor."""
+def episode_page(key: str, episode: ShownEpisode, index: int | None = None) -> EpisodePage:
+    """The page of an episode; a lost one opens on `WHY`, at its decisive step. `key` is its anchor.
+
+    With the `index` of a step, the page opens there.
+    """
     cause = episode.explanation.cause
     ending = result_line(episode.trace).plain + (f"; cause: {cause}" if cause is not None else "")
-    return EpisodePage(key, ending, _packed(EpisodeData(episode).value()))
+    opens = {} if index is None else {"opens": index}
+    return EpisodePage(key, ending, _packed(EpisodeData(episode).value() | opens))
 
 
 def _packed(value: Mapping[str, object]) -> str:
@@ -125,7 +129,7 @@ class EpisodeData:
             self._steps.append(self._step(episode.steps[number], tabs, number == decisive))
         return {
             "tabs": names,
-            "pictures": [OVERVIEW, *(tab.name for tab in tabs if tab.is_picture)],
+            "pictures": [OVERVIEW, *(tab.name for tab in tabs if tab.picture)],
             "lines": list(self._numbers),
             "steps": self._steps,
             "opens": decisive if decisive is not None else 0 if episode.trace.ended else len(self._steps) - 1,

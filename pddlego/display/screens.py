@@ -129,12 +129,15 @@ def _beside(*parts: RenderableType) -> Table:
 
 @dataclass(frozen=True)
 class Tab:
-    """A list of lines about a step. `fits` selects the episodes with this tab. Lines of a picture are not wrapped."""
+    """A list of lines about a step. `fits` selects the episodes with this tab.
+
+    `picture` makes the lines for a given number of columns, where these are known: lines of a picture are not wrapped.
+    """
 
     name: str
     lines: Callable[[Step, Glyphs], Sequence[Text]]
     fits: Callable[[Trace], bool] = lambda trace: True
-    is_picture: bool = False
+    picture: Callable[[Step, Glyphs, int], Sequence[Text]] | None = None
 
 
 @dataclass(frozen=True)
@@ -171,21 +174,24 @@ ScreenOf = Callable[[str], Screen]
 def title_line(trace: Trace, canvas: Canvas) -> Text:
     """The title, seed, mode, model and usage of an episode, on one line.
 
-    On a narrow canvas a long model name is shortened, and the least important numbers are left out.
+    On a narrow canvas a long model name is shortened, and the least important numbers and then the title are left out.
     """
     started, separator = trace.started, f" {canvas.glyphs.dot} "
     if started is None:
         return Text()
-    seed = "" if started.seed is None else f"{separator}seed {started.seed}"
-    about, model = f"{seed}{separator}{started.mode}{separator}", label(started.model)
-    usage = _usage(trace, canvas.now)
-    room = canvas.width - cell_len(clean(started.title) + about)
+    title, model, usage = clean(started.title), label(started.model), _usage(trace, canvas.now)
+    about = separator.join([*([] if started.seed is None else [f"seed {started.seed}"]), started.mode, ""])
+    if cell_len(title + separator + about) + min(cell_len(model), _MIN_MODEL_NAME) <= canvas.width:
+        about = separator + about
+    else:
+        title = ""
+    room = canvas.width - cell_len(title + about)
     for name in _LEFT_OUT:
         if room - cell_len("".join(separator + part for part in usage.values())) < min(cell_len(model), _MODEL_NAME):
             usage.pop(name, None)
     shown = "".join(separator + part for part in usage.values())
     line = Text(no_wrap=True, overflow="ellipsis")
-    line.append(clean(started.title), style="bold")
+    line.append(title, style="bold")
     line.append(about + one_line(model, max(_MIN_MODEL_NAME, room - cell_len(shown))))
     line.append(shown, style="cyan")
     return line
@@ -212,7 +218,7 @@ def _usage(trace: Trace, now: float) -> dict[str, str]:
     return {name: part for name, part in parts.items() if part}
 
 
-_LEFT_OUT = ("time", "tokens", "calls", "refused")
+_LEFT_OUT = ("time", "tokens", "calls", "refused", "score", "step")
 """The numbers that are left out of a narrow title line, the least important first."""
 
 

@@ -330,14 +330,17 @@ def _requests(path: Path) -> tuple[list[LedgerEntry], tuple[str, ...]]:
 
 
 def _comparisons(results: Sequence[Summary]) -> tuple[PairedComparison, ...]:
-    """Compare every two methods on each game that both played; an ablation is compared with its whole mode only."""
+    """Compare two modes of a model, or two models in a mode, on each game that both played.
+
+    What plays without a model is compared with all others, and an ablation with its whole mode only.
+    """
     methods: dict[tuple[str, str], list[Summary]] = {}
     for result in results:
         methods.setdefault((result.cell.model, result.cell.mode), []).append(result)
     ordered = sorted(methods, key=method_order)
     several = len({model for model, _ in methods} - {NO_MODEL}) > 1
     sides = {
-        (model, mode): Side(f"{mode} with {model}" if several and model != NO_MODEL else mode, results)
+        (model, mode): Side(f"{mode} {model}" if several and model != NO_MODEL else mode, results)
         for (model, mode), results in methods.items()
     }
     games = sorted({summary.cell.setting for summary in results})
@@ -358,5 +361,7 @@ def _compared(game: str, first: tuple[str, str], second: tuple[str, str]) -> str
 
 def _are_compared(first: tuple[str, str], second: tuple[str, str]) -> bool:
     (one, mode), (other, another) = first, second
+    if one != other and mode != another and NO_MODEL not in (one, other):
+        return False
     whole_ones = [mode_name for mode_name in (mode, another) if mode_name == base_mode(mode_name)]
     return len(whole_ones) == 2 or (one == other and whole_ones == [base_mode(mode)] == [base_mode(another)])

@@ -455,7 +455,7 @@ def published_shares(grouped: Grouped) -> Table:
 
 
 def comparison_table(comparisons: Iterable[PairedComparison]) -> Table:
-    """The comparison of every two methods on their common seeds: the wins, and the difference where both won.
+    """The comparisons of two methods on their common seeds: the wins, and the difference where both won.
 
     The last column is empty if both methods won too few common seeds.
     """
@@ -584,14 +584,28 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
+_LEFT_OUT = ("95 %", "both won", "difference", "p", "seeds")
+"""The columns that are left out of a narrow table, the least important first."""
+
+
 def print_table(console: Console, table: Table) -> None:
     """Print a table with its title; numbers are aligned to the right."""
-    table = table.short()
+    table, hidden = table.short(), list[str]()
+    widths = {
+        name: max(*map(len, name.split()), *(len(row[place]) for row in table.body), 0) + 2
+        for place, name in enumerate(table.head)
+    }
+    for name in _LEFT_OUT:
+        if sum(widths.values()) - 2 > console.width and widths.pop(name, 0):
+            hidden.insert(0, name)
     grid = rich.table.Table(box=None, pad_edge=False, header_style="bold")
     for name, numeric in zip(table.head, table.is_numeric, strict=True):
-        grid.add_column(name, justify="right" if numeric else "left")
+        if name in widths:
+            grid.add_column(name, justify="right" if numeric else "left")
     for row in table.body:
-        grid.add_row(*(Text(clean(cell)) for cell in row))
+        grid.add_row(*(Text(clean(cell)) for name, cell in zip(table.head, row, strict=True) if name in widths))
     console.print(Text(table.title, "bold"))
     console.print(grid, highlight=False)
+    if hidden:
+        console.print(Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))
     console.print()

@@ -19,6 +19,7 @@ from tests.cli.command import run
 from tests.cli.test_play import KEY, three_lines
 from tests.evaluation.test_replay import RECORDED, RUNS
 from tests.model_server import ModelServer, fault
+from tests.report.pages import pages_in
 from tests.runs.stores import read
 from tests.scale import PATIENCE
 
@@ -66,8 +67,8 @@ def test_answers_and_requests_are_printed_in_full(recorded: Path) -> None:
 
 def test_a_step_without_a_request_says_which_step_has_one(recorded: Path) -> None:
     done = run("show", "runs/one", "--step", "1", "--requests", cwd=recorded)
-    assert done.stdout.splitlines()[-1] == "step 1 sent no request; the nearest step that did is 0"
-    assert "sent no request" not in run("show", "runs/one", "--step", "0", "--requests", cwd=recorded).stdout
+    assert done.stdout.splitlines()[-1] == "step 1 has no request; the nearest step that has one is 0"
+    assert "has no request" not in run("show", "runs/one", "--step", "0", "--requests", cwd=recorded).stdout
 
 
 def test_the_problem_of_a_step_is_pddl(recorded: Path) -> None:
@@ -86,9 +87,10 @@ def test_pictures(recorded: Path) -> None:
 
 @pytest.mark.parametrize("other", [(), ("runs/one",)])
 def test_a_page(recorded: Path, other: tuple[str, ...]) -> None:
-    done = run("show", "runs/one", *other, "--html", "a.html", cwd=recorded)
+    done = run("show", "runs/one", *other, "--html", "a.html", "--step", "3", cwd=recorded)
     assert done.returncode == 0, done.stderr
     text = (recorded / "a.html").read_text()
+    assert {page["opens"] for page in pages_in(text)} == {3}
     assert text.count('id="data-') == 1 + len(other)
     assert "coin edit reader seed 12" in text
     index = json.loads(text.partition('id="index">')[2].partition("</script>")[0])

@@ -44,19 +44,20 @@ def test_rows_that_do_not_fit_are_counted_on_the_last_row() -> None:
 
 
 def test_a_narrow_title_line_leaves_out_the_least_important_number_first() -> None:
-    """The game, the mode and the step stay, and a model with a short name."""
+    """The mode and a model with a short name stay; the game is left out where it has no room beside them."""
     events: list[Event] = [
         Started("coin", "Coin Collector", "edit", "gpt-4o-mini", 12, "", Limits(50), "textgames"),
         Asked(1, "edit", 0, (), 10),
         Answered(1, Completion("{}", 1200, 34, 0, 0.5, 1)),
     ]
-    lines = {width: title_line(shown(events), Canvas(width, 1, 1.5, UNICODE)).plain for width in (120, 88, 80, 60)}
+    lines = {width: title_line(shown(events), Canvas(width, 1, 1.5, UNICODE)).plain for width in (120, 88, 80, 60, 40)}
     about = "Coin Collector · seed 12 · edit · gpt-4o-mini · step 0/50"
     assert lines == {
         120: f"{about} · 1 call · 1,234 tokens · 1.5 s played",
         88: f"{about} · 1 call · 1,234 tokens",
         80: f"{about} · 1 call",
         60: about,
+        40: "seed 12 · edit · gpt-4o-mini · step 0/50",
     }
 
 

@@ -99,6 +99,7 @@ class EpisodeView(Vertical):
 
     def on_resize(self) -> None:
         self.set_class(self.size.width < _MIN_WIDTH_WITH_LIST, "narrow")
+        self.call_after_refresh(self.show, self.step_index)  # a map is drawn for the new width
 
     def poll(self) -> None:
         """Show new events of an episode that is being played."""
@@ -134,7 +135,7 @@ class EpisodeView(Vertical):
         if self.difference is not None:
             differs = f"first difference: step {steps[min(self.difference, len(steps) - 1)].number}  "
             title.append(differs, "bold magenta")
-        canvas = Canvas(max(MIN_WIDTH, self.size.width) - 2 - title.cell_len, 1, step.after.seconds, self._glyphs)
+        canvas = Canvas(max(1, self.size.width - 2 - title.cell_len), 1, step.after.seconds, self._glyphs)
         about = "" if self.tab == OVERVIEW else title_line(step.after, canvas).plain
         title.append(self.episode.fault or about)
         self.query_one("#title", Static).update(title)
@@ -176,15 +177,22 @@ class EpisodeView(Vertical):
         if name == WHY:
             self.query_one(f"#{name} .lines", Static).update(_drawn(self.episode.why(step)))
             return
-        is_picture = any(tab.is_picture for tab in self.episode.tabs() if tab.name == name)
-        lines = Text("\n", no_wrap=is_picture, overflow="crop" if is_picture else None).join(self.lines(name, step))
+        lines = Text("\n").join(self.lines(name, step))
         if self.search_text:
             lines.highlight_words([self.search_text], "bold black on yellow", case_sensitive=False)
         self.query_one(f"#{name} .lines", Static).update(lines)
 
     def lines(self, name: str, step: Step) -> Sequence[Text]:
         """The lines of a tab about a step."""
-        return next((tab.lines(step, self._glyphs) for tab in self.episode.tabs() if tab.name == name), [])
+        for tab in self.episode.tabs():
+            if tab.name == name:
+                return tab.picture(step, self._glyphs, self._columns) if tab.picture else tab.lines(step, self._glyphs)
+        return []
+
+    @property
+    def _columns(self) -> int:
+        """The width of a tab without its scroll bar."""
+        return max(20, self.query_one(TabbedContent).size.width - 2)
 
     def _draw(self, width: int, height: int) -> RenderableType:
         step = self.step
@@ -234,11 +242,11 @@ class EpisodeView(Vertical):
 
     def _row_of_match(self, name: str, number: int) -> int | None:
         """The first row of a tab, with long lines wrapped, that contains the search text; None without one."""
-        width, row = max(20, self.query_one(TabbedContent).size.width - 2), 0
+        row = 0
         for line in self.lines(name, self.episode.steps[number]):
             if self.search_text.lower() in line.plain.lower():
                 return row
-            row += max(1, -(-line.cell_len // width))
+            row += max(1, -(-line.cell_len // self._columns))
         return None
 
     @on(TabbedContent.TabActivated)

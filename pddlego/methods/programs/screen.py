@@ -104,8 +104,9 @@ def _program_lines(step: Step, glyphs: Glyphs) -> list[Text]:
 
 
 def _task_lines(step: Step, glyphs: Glyphs) -> list[Text]:
+    """The tasks that the newest program was run on."""
     lines = []
-    for event in step.events:
+    for event in step.after.since(step.after.place(ProgramWritten)):
         if isinstance(event, Ran):
             how = f"plan of {event.length}" if event.solved else f"{event.kind}: {event.message}"
             text = f"{event.split:<10} {event.task} ({count(event.size, 'object')}) {event.seconds:.2f} s: {how}"

@@ -302,6 +302,22 @@ def test_two_episodes_side_by_side(tmp_path: Path) -> None:
     drive(at_episodes(journals, SOURCES), steps, (200, 50))
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_the_maps_of_two_episodes_are_drawn_for_their_columns(runs: Path, size: tuple[int, int]) -> None:
+    (journal,) = (runs / RUNS[0] / "episodes").iterdir()
+
+    async def steps(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "● " in shown(pilot))
+        view = pilot.app.screen.query(EpisodeView).first()
+        assert view.step is not None
+        lines = [line.plain for line in view.lines("map", view.step)]
+        assert all(len(line) < size[0] // 2 for line in lines if "here" not in line), "only the legend is wrapped"
+        assert f"{lines[0]:<{size[0] // 2}}│" in shown(pilot)
+        assert "edit" in shown(pilot).splitlines()[0], "the title names the mode"
+
+    drive(at_episodes([journal] * 2, SOURCES), steps, size)
+
+
 @pytest.mark.slow
 def test_marking_two_of_a_list(tmp_path: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:

@@ -9,6 +9,7 @@ from pddlego.display.description import describe
 from pddlego.episode.events import Event
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
+from pddlego.methods.programs.screen import SCREEN
 from tests.display.rendering import prefixes, screen_lines
 from tests.methods.programs.guiding import GOAL_COUNT, heuristic
 from tests.methods.programs.playing import ending, events_of, small
@@ -47,6 +48,8 @@ def test_what_came_last_is_marked_and_the_tasks_are_counted(events: list[Event])
     assert "+     here = next(" in text
     assert "training   3/3" in text and "evaluation 4/4" in text
     assert "answer 1 of 2: 0 of 3 training tasks" in text
+    shown = SCREEN.tabs[1].lines(prefixes(events)[-1].steps[-1], ASCII)
+    assert len(shown) == 7, "also in the last step, which ran none"
 
 
 def test_each_event_of_the_method_is_told_in_lines(events: list[Event]) -> None:

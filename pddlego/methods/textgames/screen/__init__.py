@@ -85,23 +85,23 @@ def _legend(rule: MapRule, glyphs: Glyphs) -> Text:
 
 
 _MAP_SIZE = (76, 25)
-"""Columns and lines of the map in a list of lines."""
+"""Columns, where these are not known, and lines of the map in a list of lines."""
 
 _TEXT_WIDTH = 50
 """Columns of the observations below the map: on a phone, the page is as wide as its longest line."""
 
 
-def _map_lines(step: Step, glyphs: Glyphs) -> list[Text]:
+def _map_lines(step: Step, glyphs: Glyphs, width: int = _MAP_SIZE[0]) -> list[Text]:
     """The map after a step, the places of things, and the step's observations."""
     view, lines = GameView(step.after), list[Text]()
     if view.map_rule is not None and view.problem:
         house = _house(view, view.map_rule)
         lines += [Text(_map_title(view), "bold")] if view.sketched or view.checked else []
-        lines += [*draw_map(house, *_MAP_SIZE, glyphs).split("\n"), _legend(view.map_rule, glyphs)]
-        lines += [*_below_map(expected_problem(view), house, view.map_rule, _MAP_SIZE[0], glyphs), Text()]
+        lines += [*draw_map(house, width, _MAP_SIZE[1], glyphs).split("\n"), _legend(view.map_rule, glyphs)]
+        lines += [*_below_map(expected_problem(view), house, view.map_rule, width, glyphs), Text()]
     for event in step.events:
         if isinstance(event, Observed):
-            lines += _answer(with_words(event, step.after), _TEXT_WIDTH, 1000, glyphs)
+            lines += _answer(with_words(event, step.after), min(_TEXT_WIDTH, width), 1000, glyphs)
     return lines
 
 
@@ -487,7 +487,7 @@ def _files(view: GameView, canvas: Canvas) -> PaneColumn:
 SCREEN = Screen(
     panes,
     (
-        Tab("map", _map_lines, lambda trace: GameView(trace).has_map, is_picture=True),
+        Tab("map", _map_lines, lambda trace: GameView(trace).has_map, _map_lines),
         Tab("reading", reading_lines),
         Tab("rules", rules_lines, has_rules),
         Tab("problem", _problem_lines),
