@@ -99,7 +99,7 @@ class EpisodeView(Vertical):
 
     def on_resize(self) -> None:
         self.set_class(self.size.width < _MIN_WIDTH_WITH_LIST, "narrow")
-        self.call_after_refresh(self.show, self.step_index)  # a map is drawn for the new width
+        self.call_after_refresh(self._fill)  # a map is drawn for the new width
 
     def poll(self) -> None:
         """Show new events of an episode that is being played."""
