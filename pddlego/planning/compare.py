@@ -138,11 +138,14 @@ def _compare_sides(
 ) -> Comparison:
     """Compare two problems with their completed goals, which are `exact` if the goals imply no other facts."""
     sides = [_Side(domain, problem, goal) for problem, goal in zip(problems, goals, strict=True)]
-    if len(sides[0].objects) != len(sides[1].objects):
-        counts = f"{len(sides[0].objects)} and {len(sides[1].objects)}"
+    kinds = [Counter(side.objects.values()) for side in sides]
+    if kinds[0] != kinds[1]:
+        counts = [len(side.objects) for side in sides]
+        numbers = f"the numbers of objects differ: {counts[0]} and {counts[1]}"
         left, right = ({f"{name} - {kind}" for name, kind in side.objects.items()} for side in sides)
         shown = _unshared(left, right) if 2 * len(left & right) >= min(len(left), len(right)) else ((), ())
-        return Comparison(ComparisonVerdict.DIFFERENT, f"the numbers of objects differ: {counts}", *shown)
+        reason = numbers if counts[0] != counts[1] else "the types of the objects differ"
+        return Comparison(ComparisonVerdict.DIFFERENT, reason, *shown)
     work = Work(seconds=seconds)
     first, second = (side.structure(side.initial + side.metric + side.wanted) for side in sides)
     alike = are_isomorphic(first, second, work)

@@ -239,6 +239,16 @@ def test_objects_that_only_one_problem_has_are_named() -> None:
     assert compared("a b c", "a d e f") == ("the numbers of objects differ: 3 and 4",)
 
 
+def test_objects_of_other_types_are_named() -> None:
+    domain = parse_domain("(define (domain d) (:types dock place) (:predicates (p)))")
+    left, right = (
+        parse_problem(f"(define (problem x) (:domain d) (:objects a - place b - {kind}) (:init) (:goal (p)))")
+        for kind in ("dock", "place")
+    )
+    different = Comparison(ComparisonVerdict.DIFFERENT, "the types of the objects differ", ("b - dock",), ("b - place",))
+    assert compare_problems(domain, left, right) == different
+
+
 def test_actions_with_one_head_and_other_bodies_are_not_called_missing() -> None:
     left, right = (
         parse_domain(
