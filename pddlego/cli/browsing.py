@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +24,7 @@ from pddlego.display.opened import Explanation, ShownEpisode, Sources
 from pddlego.display.rows import cleaned
 from pddlego.display.screens import MIN_HEIGHT, MIN_WIDTH, Canvas, Screen
 from pddlego.display.steps import full_lines
-from pddlego.episode.events import Answered, Asked, Event
+from pddlego.episode.events import Answered, Asked, Event, Outcome
 from pddlego.episode.trace import Step, Trace
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.methods.commands import load
@@ -31,7 +32,7 @@ from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
 from pddlego.runs.listing import EpisodeList, journal_status
 from pddlego.runs.store import check_output, is_locked
-from pddlego.runs.summary import LastingError, Summary
+from pddlego.runs.summary import LastingError, Summary, assesses
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.limits import Heartbeat
 from pddlego.util.text import clean, count
@@ -222,6 +223,10 @@ def print_lines(
                 lines = full_lines(event, shown, glyphs)
             for line in lines:
                 console.print(line, soft_wrap=True)
+    if step is None and trace.ended is not None and trace.ended.outcome is not Outcome.WON and assesses(trace.ended):
+        unknown = f"not known ('pddlego truth {shlex.quote(str(journal.parent.parent))}' checks the facts)"
+        cause = saved_cause(journal) or unknown
+        console.print(f"     cause: {cause}", soft_wrap=True, highlight=False, markup=False)
     kind, name = (Asked, "request") if requests else (Answered, "answer")
     having = [other.number for other in trace.steps if any(isinstance(event, kind) for event in other.events)]
     if (answers or requests) and step is not None and step not in having:

@@ -23,7 +23,7 @@ from pddlego.models.speed import Speed
 from pddlego.report.trackers import WAIT, Tracking, check_tracker
 from pddlego.runs.summary import UNMEASURED, Summary
 from pddlego.util.guard import Guard, Interrupts
-from pddlego.util.text import money
+from pddlego.util.text import money, one_line
 
 
 def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) -> int:
@@ -44,7 +44,7 @@ def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) 
         cases = estimates(setup, speed_of)
         every = len(setup.cells())
         _print_finished(console, every - sum(case.episodes for case in cases), every, run_path(setup))
-        console.print(upper_bound_table(cases))
+        console.print(upper_bound_table(cases, console.width))
         if note := time_note(cases, setup.workers):
             console.print(note, style="dim", soft_wrap=True)
         return exits.WON
@@ -154,6 +154,10 @@ def run_evaluation(console: Console, running: Running, on_episode: Callable[[Sum
         guard.close()
 
 
+_LONGEST_REASON = 200
+"""The maximum number of characters of an error that the last line quotes."""
+
+
 def report_missing_results(console: Console, running: Running) -> int:
     """Print how many episodes have no result, and return the exit code.
 
@@ -165,7 +169,8 @@ def report_missing_results(console: Console, running: Running) -> int:
         raise evaluation.fault
     if good == planned:
         return exits.WON
-    reason = evaluation.stopped.value if evaluation.stopped else "errors"
+    errors = [f"errors: {result.message}" for result in running.results if not result.counts and result.message]
+    reason = evaluation.stopped.value if evaluation.stopped else one_line((*errors, "errors")[0], _LONGEST_REASON)
     how = " with a higher limit (--max-calls, --max-tokens, --max-cost)" if evaluation.stopped is Stop.BUDGET else ""
     text = (
         f"{planned - good} of {planned} episodes have no result ({reason}). Run the same command again{how} to resume."

@@ -220,6 +220,7 @@ def episode_index(listed: Sequence[ListedEpisode], start: bool) -> dict[str, obj
     """The table of episodes as a JSON value: lost episodes by their causes, and modes without a model last."""
     pages = [episode.page for episode in listed if episode.page is not None]
     paths = {episode.status.path for episode in listed}
+    several = len({path.parent for path in paths}) > 1
     belong_together = len(listed) in (1, 2) and len(set(map(_group, listed))) == 1
     sizes = Counter(_ending(episode.status) for episode in listed)
     in_order = sorted(listed, key=lambda each: (_order(each.status, sizes), _ending(each.status)))
@@ -228,8 +229,8 @@ def episode_index(listed: Sequence[ListedEpisode], start: bool) -> dict[str, obj
         **_table(_COLUMNS, [episode.status for episode in in_order], map(_row, in_order)),
         "episodes": {
             episode.page.key: {
-                "about": _about(episode.status),
-                "title": _title(episode.status, episode.page),
+                "about": (about := _about(episode.status, several)),
+                "title": about + (clean(f": {episode.page.ending}") if episode.page.ending else ""),
                 "group": _group(episode),
                 "version": episode.page.version,
             }
@@ -277,12 +278,9 @@ def _order(status: EpisodeStatus, sizes: Mapping[str, int]) -> tuple[bool, int, 
     return status.model == NO_MODEL, phase, -sizes[_ending(status)]
 
 
-def _about(status: EpisodeStatus) -> str:
-    return clean(f"{status.setting} {status.mode} {status.model} seed {status.seed}")
-
-
-def _title(status: EpisodeStatus, page: EpisodePage) -> str:
-    return _about(status) + (clean(f": {page.ending}") if page.ending else "")
+def _about(status: EpisodeStatus, names_run: bool) -> str:
+    run = f"{status.path.parent.parent.name}: " if names_run else ""
+    return clean(f"{run}{status.setting} {status.mode} {status.model} seed {status.seed}")
 
 
 def _group(episode: ListedEpisode) -> str:

@@ -49,8 +49,8 @@ def answer_lines(step: Step, glyphs: Glyphs) -> list[Text]:
 
 
 def derived_lines(step: Step, glyphs: Glyphs) -> list[Text]:
-    """The checks of a step: what is true, and what the model got wrong. Empty without checks."""
-    described = (describe(event, glyphs) for event in step.events if event.derived)
+    """The checks of a step: what is true, and what the model got wrong. Empty without checks; equal ones are one."""
+    described = dict.fromkeys(describe(event, glyphs) for event in step.events if event.derived)
     lines = (line for about in described for line in (about.title, *about.body) if line.text)
     return [Text(clean(line.text), line.style) for line in lines]
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from rich.table import Table
-from rich.text import Text
+from rich.console import RenderableType
 
 from pddlego.episode.events import Answered, Ended
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.setup import Setup, make_planners, play, run_path
-from pddlego.evaluation.table import Configuration, by_configuration, name_columns
+from pddlego.evaluation.table import Configuration, ShownColumn, by_configuration, fitted_table
 from pddlego.evaluation.truth import last_attempts
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.registry import methods
@@ -27,7 +27,7 @@ from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.store import read_results
 from pddlego.runs.summary import LOST_TO_ERRORS, Summary
-from pddlego.util.text import clean, hours, money
+from pddlego.util.text import hours, money
 
 _SAMPLE = 3
 """Episodes of a configuration that the built-in model plays to estimate another model's."""
@@ -179,29 +179,18 @@ def time_note(cases: Iterable[Estimate], workers: int) -> str:
     return f"Likely time of local models: {hours(seconds / workers)} hours." if seconds else ""
 
 
-def upper_bound_table(cases: Iterable[Estimate]) -> Table:
-    """The table of upper bounds for each configuration, with the sums in the last row."""
+def upper_bound_table(cases: Iterable[Estimate], width: int) -> RenderableType:
+    """The table of upper bounds for each configuration, with the sums in the last row, for `width` columns."""
     estimates = list(cases)
-    table = name_columns()
-    expects = any(bound.expected is not None for bound in estimates)
-    names = (
-        "episodes",
-        *(("likely calls", "tokens", "cost") if expects else ()),
-        "max calls",
-        "max tokens",
-        "max cost",
-    )
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    for bound in estimates:
-        likely = () if not expects else _amounts(bound.expected) if bound.expected else ("", "", "")
-        shown = (Text(clean(part)) for part in bound.configuration)
-        table.add_row(*shown, f"{bound.episodes}", *likely, *_amounts(bound.most))
-    episodes = sum(bound.episodes for bound in estimates)
-    sums = [_sum([bound.expected or bound.most for bound in estimates])] if expects else []
-    totals = [part for total in (*sums, _sum([bound.most for bound in estimates])) for part in _amounts(total)]
-    table.add_row("all", "", "", f"{episodes:,}", *totals, style="bold")
-    return table
+    likely = [_amounts(bound.expected) if bound.expected else ("", "", "") for bound in estimates]
+    likely.append(_amounts(_sum([bound.expected or bound.most for bound in estimates])))
+    most = [_amounts(amount) for amount in (*(bound.most for bound in estimates), _sum([b.most for b in estimates]))]
+    episodes = [bound.episodes for bound in estimates]
+    columns = [ShownColumn("episodes", [f"{number:,}" for number in (*episodes, sum(episodes))])]
+    if any(bound.expected is not None for bound in estimates):
+        columns += map(ShownColumn, ("likely calls", "tokens", "cost"), zip(*likely, strict=True), (4, 3, math.inf))
+    columns += map(ShownColumn, ("max calls", "max tokens", "max cost"), zip(*most, strict=True), (2, 1, math.inf))
+    return fitted_table([*(bound.configuration for bound in estimates), ("all", "", "")], columns, width)
 
 
 def _sum(amounts: Sequence[Amount]) -> Amount:

@@ -142,7 +142,7 @@ class LineProgress:
         self._console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
 
-_LINE_WIDTH = 240
+_LINE_WIDTH = 400
 """The maximum number of characters of a line about an episode."""
 
 

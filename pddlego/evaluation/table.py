@@ -286,17 +286,22 @@ def _mean(measured: Measured | None) -> str:
 
 
 def results_table(rows: Iterable[Row], width: int) -> RenderableType:
-    """The table of configurations. Columns that do not fit into `width` are left out, and named below the table."""
+    """The table of configurations with their results, for `width` columns of a terminal."""
     ordered = list(rows)
-    names = [[clean(part) for part in (row.setting, row.mode, row.model)] for row in ordered]
+    return fitted_table([(row.setting, row.mode, row.model) for row in ordered], shown_columns(ordered), width)
+
+
+def fitted_table(of: Iterable[Configuration], columns: Sequence[ShownColumn], width: int) -> RenderableType:
+    """A table of configurations. Columns that do not fit into `width` are left out, and named below the table."""
+    names = [[clean(part) for part in configuration] for configuration in of]
     room = width - sum(min(_SHORTEST_NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
-    columns = shown_columns(ordered)
     shown = list(columns)
     for column in sorted(columns, key=lambda column: column.rank):
         if _width(shown) <= room or column.rank == math.inf:
             break
         shown.remove(column)
-    widths = _name_widths(names, width - _width(shown))
+    widths = [_widest(head, (row[place] for row in names)) for place, head in enumerate(NAMES)]
+    widths = name_widths(widths, width - _width(shown))
     table = name_columns(widths)
     for column in shown:
         table.add_column(column.name, justify="right", no_wrap=True, min_width=column.width)
@@ -308,12 +313,12 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
     return Group(table, Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))
 
 
-def _name_widths(names: list[list[str]], room: int) -> list[int]:
-    """The widths of the columns with names. The widest is shortened until all fit, or none can be shortened further."""
-    widths = [_widest(head, (name_row[number] for name_row in names)) for number, head in enumerate(NAMES)]
-    while sum(width + 2 for width in widths) > room and max(widths) > _SHORTEST_NAME:
-        widths[widths.index(max(widths))] -= 1
-    return widths
+def name_widths(widths: Iterable[int], room: int) -> list[int]:
+    """The widths of columns with names. The widest is shortened until all fit, or none can be shortened further."""
+    narrowed = list(widths)
+    while sum(width + 2 for width in narrowed) > room and max(narrowed) > _SHORTEST_NAME:
+        narrowed[narrowed.index(max(narrowed))] -= 1
+    return narrowed
 
 
 def _width(columns: Iterable[ShownColumn]) -> int:

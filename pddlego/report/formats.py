@@ -270,8 +270,8 @@ def _lost(console: Console, report: Report) -> None:
         console.print(Text("Episodes that were not won", "bold"))
         for summary in lost[:_LOST]:
             cause = report.causes.of(summary)
-            line = f"{episode_line(summary)}{f'; cause: {cause}' if cause else ''}"
-            console.print(one_line(line, console.width), highlight=False, markup=False)
+            line = f"{episode_line(replace(summary, message=''))}; cause: {cause}" if cause else episode_line(summary)
+            console.print(one_line(line, max(_LOST_WIDTH, console.width)), highlight=False, markup=False)
         if len(lost) > _LOST:
             run = shlex.quote(report.sources[0]) if len(report.sources) == 1 else "RUN"
             more = f"… {len(lost) - _LOST} more: pddlego show {run} --lost"
@@ -279,7 +279,8 @@ def _lost(console: Console, report: Report) -> None:
         console.print()
 
 
-_LOST = 10
+_LOST, _LOST_WIDTH = 10, 160
+"""The number of lost episodes that are listed, and of characters of each that are printed also on a narrow terminal."""
 
 FORMATS: Mapping[str, Callable[[Report], str]] = {
     "text": as_text,

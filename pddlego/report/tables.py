@@ -21,7 +21,7 @@ from rich.text import Text
 from pddlego.errors import UsageError
 from pddlego.evaluation.models import answered_by
 from pddlego.evaluation.statistics import PairedComparison, bootstrap_mean
-from pddlego.evaluation.table import ALL_GAMES, NAMES, Configuration, Row, by_configuration, shown_columns
+from pddlego.evaluation.table import ALL_GAMES, NAMES, Configuration, Row, by_configuration, name_widths, shown_columns
 from pddlego.evaluation.truth import Causes
 from pddlego.methods.base import CountTable, ShareTable, base_mode
 from pddlego.methods.registry import measuring_of, method_of, modes
@@ -584,6 +584,9 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
+_SIDES = ("method", "first", "second")
+"""The columns with names of methods."""
+
 _LEFT_OUT = ("95 %", "both won", "difference", "p", "seeds")
 """The columns that are left out of a narrow table, the least important first."""
 
@@ -598,12 +601,18 @@ def print_table(console: Console, table: Table) -> None:
     for name in _LEFT_OUT:
         if sum(widths.values()) - 2 > console.width and widths.pop(name, 0):
             hidden.insert(0, name)
+    is_narrow = sum(max(widths[name], len(name) + 2) for name in widths) - 2 > console.width
+    named = [name for name in table.head if name in (*NAMES, *_SIDES) and name in widths]
+    rest = sum(width for name, width in widths.items() if name not in named)
+    room = dict(zip(named, name_widths((widths[name] - 2 for name in named), console.width - rest + 2), strict=True))
     grid = rich.table.Table(box=None, pad_edge=False, header_style="bold")
     for name, numeric in zip(table.head, table.is_numeric, strict=True):
         if name in widths:
-            grid.add_column(name, justify="right" if numeric else "left")
+            width = room.get(name, widths[name] - 2 if numeric else None)
+            grid.add_column(name, justify="right" if numeric else "left", width=width if is_narrow else None)
     for row in table.body:
-        grid.add_row(*(Text(clean(cell)) for name, cell in zip(table.head, row, strict=True) if name in widths))
+        cells = ((name, clean(cell)) for name, cell in zip(table.head, row, strict=True) if name in widths)
+        grid.add_row(*(Text(both_ends(cell, room.get(name, len(cell)))) for name, cell in cells))
     console.print(Text(table.title, "bold"))
     console.print(grid, highlight=False)
     if hidden:

@@ -128,7 +128,7 @@ def test_errors_of_an_endpoint_are_counted_apart_and_played_again(tmp_path: Path
     arguments = ("eval", "coin", "--seeds", "0-1", *given)
     first = run(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert first.returncode == 3
-    assert "1 of 2 episodes have no result" in first.stdout
+    assert "1 of 2 episodes have no result (errors: " in first.stdout and "418" in first.stdout.splitlines()[-1]
     again = run(*arguments, cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert again.returncode == 0
     assert len(model_server.requests) == 3
@@ -176,6 +176,9 @@ def test_a_dry_run_plays_nothing(tmp_path: Path) -> None:
     assert 10 < calls < 200, "as the reader's"
     assert 10_000 < tokens < 200_000
     assert 0.01 < cost < 0.3 < float(line[9].removeprefix("$"))
+    narrow = run("eval", "coin", *arguments, cwd=tmp_path, OPENAI_API_KEY=KEY, COLUMNS="60").stdout
+    assert line[6] in narrow and line[9] in narrow, "costs are left out last"
+    assert "A wider terminal also shows: " in narrow
     assert not (tmp_path / "runs").exists()
 
 

@@ -117,6 +117,8 @@ def test_several_lost_episodes_are_named_with_the_options_in_which_they_differ(r
             text = won if old == results else old.read_text()
             text = text.replace('"seed":12', f'"seed":{seed}').replace('"outcome":"won"', '"outcome":"lost"')
             new.write_text(text if new != results else results.read_text() + text)
+    one = run("show", "one", "--lost", "--seed", "7", cwd=recorded)
+    assert one.stdout.splitlines()[-1].startswith("     cause: "), "also in plain lines"
     done = run("show", "one", "--lost", "--answers", cwd=recorded)
     assert done.returncode == 2 and three_lines(done.stderr[done.stderr.index("Error:") :]), done.stderr
     assert "2 episodes match" in done.stderr and "coin-edit-reader-seed7, coin-edit-reader-seed8." in done.stderr
@@ -262,6 +264,7 @@ def test_a_person_plays_from_a_pipe_and_is_recorded(tmp_path: Path) -> None:
         (("show", "runs/one", "--html", "a.txt"), "a.txt does not end with .html"),
         (("show", "runs/one", "--html", "--lost"), "--lost is not a file name"),
         (("replay", "runs"), "runs is not a run folder"),
+        (("resume", "runs/one"), "To go on with an evaluation, run eval again"),
         (("resume", "runs/one", "--from-step", "21"), "Cannot resume from step 21"),
         (("resume", "runs/one", "--from-step", "7", "--problem", "none.pddl"), "none.pddl cannot be read"),
         (("resume", "runs/one", "--from-step", "7", "--problem", "bad.pddl"), "bad.pddl cannot be planned with"),

@@ -11,7 +11,7 @@ import pytest
 
 from pddlego.display.console import UNICODE
 from pddlego.display.opened import Explanation, ShownEpisode
-from pddlego.display.page import EpisodeData, ListedEpisode, episode_index, episode_page, render
+from pddlego.display.page import EpisodeData, EpisodePage, ListedEpisode, episode_index, episode_page, render
 from pddlego.episode.events import Answered, Cause, Ended, Event, Outcome
 from pddlego.episode.trace import TimedEvent
 from pddlego.methods.registry import make_codec, screen_of
@@ -124,6 +124,16 @@ def test_lost_episodes_are_grouped_by_cause_and_modes_without_a_model_are_last()
         *("not ended", "lost: common", "lost: common", "lost: rare"),
         *("lost: no known cause", "won", "lost, no model"),
     ]
+
+
+@pytest.mark.parametrize("other", ["one", "two"])
+def test_episodes_of_several_runs_are_named_with_their_runs(other: str) -> None:
+    runs = [Path("one/episodes/a.jsonl"), Path(other) / "episodes/b.jsonl"]
+    statuses = [EpisodeStatus(path, setting="coin", mode="edit", model="m") for path in runs]
+    listed = [ListedEpisode(status, EpisodePage(f"{key}", "", "")) for key, status in enumerate(statuses)]
+    index: Any = episode_index(listed, start=False)
+    named = [index["episodes"][f"{key}"]["about"].startswith(f"{path.parts[0]}: ") for key, path in enumerate(runs)]
+    assert named == [other == "two"] * 2
 
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"

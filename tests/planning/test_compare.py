@@ -245,7 +245,9 @@ def test_objects_of_other_types_are_named() -> None:
         parse_problem(f"(define (problem x) (:domain d) (:objects a - place b - {kind}) (:init) (:goal (p)))")
         for kind in ("dock", "place")
     )
-    different = Comparison(ComparisonVerdict.DIFFERENT, "the types of the objects differ", ("b - dock",), ("b - place",))
+    different = Comparison(
+        ComparisonVerdict.DIFFERENT, "the types of the objects differ", ("b - dock",), ("b - place",)
+    )
     assert compare_problems(domain, left, right) == different
 
 

@@ -61,9 +61,11 @@ class EpisodeView(Vertical):
             super().__init__()
             self.view = view
 
-    def __init__(self, episode: OpenEpisode, *, step: int | None = None, at_end: bool = False) -> None:
+    def __init__(
+        self, episode: OpenEpisode, *, step: int | None = None, at_end: bool = False, names_run: bool = False
+    ) -> None:
         super().__init__()
-        self.episode = episode
+        self.episode, self._names_run = episode, names_run
         self.is_following = step is None and (at_end or episode.trace.ended is None)
         last = max(0, len(episode.steps) - 1)
         numbers = [shown.number for shown in episode.steps]
@@ -132,6 +134,8 @@ class EpisodeView(Vertical):
             self.query_one("#title", Static).update(Text(self.episode.fault or "The episode has not begun.", "dim"))
             return
         title = Text(f"step {step.number} of {steps[-1].number}  ", "bold cyan", no_wrap=True, overflow="ellipsis")
+        if self._names_run:
+            title.append(f"{clean(self.episode.path.parent.parent.name)}  ", "bold")
         if self.difference is not None:
             differs = f"first difference: step {steps[min(self.difference, len(steps) - 1)].number}  "
             title.append(differs, "bold magenta")
@@ -315,8 +319,9 @@ class EpisodeScreen(BrowserScreen):
 
     def compose(self) -> ComposeResult:
         with Horizontal():
+            several = len({episode.path.parent for episode in self._episodes}) > 1
             for number, episode in enumerate(self._episodes):
-                view = EpisodeView(episode, step=self._step, at_end=self._at_end)
+                view = EpisodeView(episode, step=self._step, at_end=self._at_end, names_run=several)
                 view.set_class(number > 0, "second")
                 yield view
         yield Input(placeholder="search")

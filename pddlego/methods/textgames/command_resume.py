@@ -44,7 +44,7 @@ _OPTIONS = ("base_url", "max_steps", "java", "runs")
 def command(
     flags: dict[str, Any],
     run: RunArgument,
-    from_step: Annotated[int, typer.Option(min=0, help="The step to go back to.")],
+    from_step: Annotated[int | None, typer.Option(min=0, help="The step to go back to.")] = None,
     game: OfGame = None,
     mode: OfMode = None,
     seed: OfSeed = None,
@@ -67,6 +67,11 @@ def command(
     from pddlego.methods.textgames.resume import check_not_over, recorded_game, restart_at, with_correction
 
     handle_sigterm()
+    if from_step is None:
+        what = "--from-step is missing: resume goes back to a step of one episode"
+        raise UsageError(
+            what, "A new episode begins there.", "Name the step. To go on with an evaluation, run eval again."
+        )
     if edit and problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
     explicit = given_options(flags, _OPTIONS)

@@ -165,7 +165,8 @@ class FactsChecked(GameEvent):
 
     `right` is the number of right facts by predicate. `errors` are sorted by the step at which they began. `unknown`
     are facts that the player cannot know yet. `new` are objects of the reference that the problem does not declare.
-    `rejected`: the problem is in a rejected answer, of which all readable lines are compared.
+    `rejected`: the problem is in a rejected answer, of which all readable lines are compared. `unread`: it has no such
+    line, so the problem is the one before it.
     """
 
     type = "facts_checked"
@@ -175,10 +176,13 @@ class FactsChecked(GameEvent):
     unknown: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     rejected: bool = False
+    unread: bool = False
 
     @property
     def summary(self) -> str:
         """The numbers of facts with each verdict, such as `facts: 12 right, 1 missing`."""
+        if self.unread:
+            return "the rejected answer has no facts that could be read"
         of = " of the rejected answer" if self.rejected else ""
         right, counts = sum(self.right.values()), Counter(error.verdict for error in self.errors)
         if not counts:
@@ -186,10 +190,9 @@ class FactsChecked(GameEvent):
         return ", ".join((f"facts{of}: {right} right", *(f"{number} {verdict}" for verdict, number in counts.items())))
 
     def describe(self, glyphs: Glyphs) -> Description:
-        lines = tuple(
-            Line(f"{error.verdict} since step {error.since}: {error.fact}", "magenta") for error in self.errors
-        )
-        brief = tuple(Line(f"     {error.verdict}: {error.fact}", "magenta") for error in self.errors)
+        errors = () if self.unread else self.errors
+        lines = tuple(Line(f"{error.verdict} since step {error.since}: {error.fact}", "magenta") for error in errors)
+        brief = tuple(Line(f"     {error.verdict}: {error.fact}", "magenta") for error in errors)
         return Description(Line(self.summary), brief, lines)
 
 

@@ -369,7 +369,7 @@ def _checked_lines(step: Step) -> list[Text]:
     """The checks of the facts of the step's problems, including those of rejected answers."""
     lines: list[Text] = []
     for event in step.events:
-        if isinstance(event, FactsChecked):
+        if isinstance(event, FactsChecked) and not event.unread:
             title = "rejected answer" if event.rejected else "facts checked"
             lines.append(
                 Text(f"{title}: {sum(event.right.values())} right, {len(event.unknown)} not known yet", "bold")

@@ -107,7 +107,8 @@ class Checker:
             situation = PromptContext(self._known, answers=tuple(answers[:-1]), reader=self._setting.reader)
             proposal = self._method.read(answers[-1], situation)
             if isinstance(proposal, ProblemProposal):
-                yield self._checked(proposal.problem, proposal.renamed, rejected=True)
+                checked = self._checked(proposal.problem, proposal.renamed, rejected=True)
+                yield replace(checked, unread=proposal.knowledge is situation.knowledge)
         problem = _claimed(event)
         if problem is not None:
             self._known = self._known.with_problem(problem)
