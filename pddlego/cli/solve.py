@@ -273,9 +273,11 @@ def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
         yield f"goal: never true together: {', '.join(result.why.exclusive)}", ""
     yield from ((f"why: {sentence}", "") for sentence in result.why.chain)
     yield from ((f"why: {cure}, there is a plan", "") for cure in result.why.cures)
-    if not (result.findings or result.why.chain or result.why.exclusive or result.why.cures):
+    is_known = result.findings or result.why.chain or result.why.exclusive or result.why.cures
+    if not is_known or not (result.why.complete or timed):
+        ended = "not all was tried" if is_known else "not known"
         limit = "in tasks with time, only what no action can ever make true is explained"
-        yield f"why: not known: {limit if timed else 'a longer search (--why-seconds) may find more'}", ""
+        yield f"why: {ended}: {limit if timed else 'a longer search (--why-seconds) may find more'}", ""
 
 
 def _check_graphplan(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pddlego.pddl.check import declaration_warnings
@@ -229,6 +229,12 @@ def action_names(names: Sequence[str]) -> str:
     return f"action{'s' * (len(names) > 1)} {', '.join(names[:_MOST_NAMED])}{more}"
 
 
+def missing_type(domain: Domain, kinds: Collection[str], wanted: Iterable[str]) -> str:
+    """`no object has the type dock`, if it is wanted, and objects have only the types `kinds`; else empty."""
+    lacking = (either(one) for one in wanted if not any(domain.is_a(kind, one) for kind in kinds))
+    return next((f"no object has the type {' or '.join(names)}" for names in lacking), "")
+
+
 def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
     """Warnings about predicates that actions require, and that occur in no fact of `:init` and in no effect."""
     possible = {*domain.rules, *(fact.predicate for fact in problem.facts)}
@@ -238,11 +244,15 @@ def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
     for action in domain.schemas:
         for name in {atom.predicate for atom in required_atoms(action.precondition)} - possible:
             requiring[name].append(action.name)
+    kinds = {obj.type for obj in (*domain.constants, *problem.objects)}
     for name, actions in sorted(requiring.items()):
         if name in domain.predicates_by_name:
             predicate = domain.predicates_by_name[name]
             message = f"{action_names(actions)} can never be applied: {predicate} is in no fact of :init,"
             message += f" and no action adds it; add facts of {name} to :init, or an effect to an action"
+            if lack := missing_type(domain, kinds, scope_of(predicate.parameters).values()):
+                message = f"{lack}, so {action_names(actions)} can never be applied"
+                message += f"; declare one in :objects, and add facts of {name} to :init"
             yield warning(DefectKind.NEVER_TRUE, name, message)  # the cause is in the domain file
 
 

@@ -24,6 +24,7 @@ from pddlego.pddl.conditions import (
     And,
     Change,
     Compare,
+    Exists,
     Formula,
     Not,
     Renaming,
@@ -38,7 +39,7 @@ from pddlego.pddl.conditions import (
 )
 from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.domain import Action
-from pddlego.pddl.lint import action_names, problem_warnings
+from pddlego.pddl.lint import action_names, missing_type, problem_warnings
 from pddlego.pddl.numbers import (
     DURATION,
     TOTAL_COST,
@@ -130,16 +131,21 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool, work: W
     # Preconditions that no action makes true at all are reported by `problem_warnings`.
     there = {atom.predicate for atom in explorer.state.facts} | explorer.added
     never = [
-        action.name
+        action
         for action in domain.schemas
         if all(atom.predicate in there for atom in explorer.required[action.name]) and explorer.is_impossible(action)
     ]
     if never:
-        message = f"{action_names(never)} can never be applied in this problem"
+        lacks = {one.name: explorer.missing_type(Exists(one.parameters, one.precondition)) for one in never}
+        lack = next(filter(None, lacks.values()), "")
+        names = [name for name in lacks if lacks[name] == lack]
+        message = f"{lack}{', so ' * bool(lack)}{action_names(names)} can never be applied in this problem"
+        message += f" (as {count(others, 'other action')})" if (others := len(never) - len(names)) else ""
         with contextlib.suppress(TooManyCasesError):
-            message += explorer.cause(next(action for action in domain.schemas if action.name == never[0]))
-        message += "; ignore this if that is meant, else correct the preconditions or :init"
-        yield warning(DefectKind.NEVER_APPLICABLE, never[0], message)
+            message += "" if lack else explorer.cause(never[0])
+        remedy = "declare one in :objects" if lack else "correct the preconditions or :init"
+        message += f"; ignore this if that is meant, else {remedy}"
+        yield warning(DefectKind.NEVER_APPLICABLE, names[0], message)
 
 
 MOST_TOGETHER = 3
@@ -154,6 +160,7 @@ class Explorer(Simulator):
         domain = replace(domain, actions=domain.schemas, durative=())
         super().__init__(World(domain, problem, work), State())
         self.is_numeric = self.world.is_numeric or bool(self._durations)
+        self.kinds = {*self.world.types.values()}
         self.possible: set[str] = set()
         self.complete = False
         self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
@@ -226,6 +233,12 @@ class Explorer(Simulator):
             if not any(self.world.holds(part, self._initial, values) for values in self._bindings(action, needed, {})):
                 return f": {part} of {action.name} is never true"
         return ""
+
+    def missing_type(self, condition: Formula) -> str:
+        """`no object has the type dock`, if a condition needs one to be true; else empty."""
+        scopes = [(scope_of(part.variables), part.part) for part in conjuncts(condition) if isinstance(part, Exists)]
+        lacks = (missing_type(self.world.domain, self.kinds, kinds.values()) for kinds, _ in scopes)
+        return next(filter(None, (*lacks, *(self.missing_type(part) for _, part in scopes))), "")
 
     def never_together(self, action: Action, binding: Mapping[str, str]) -> tuple[Atom, ...]:
         """The fewest required atoms of an action, at most `MOST_TOGETHER`, that are never true together; else empty."""

@@ -31,14 +31,20 @@ class ChangedProblem:
 
 
 def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[ChangedProblem]:
-    """The problem with one more fact that looks forgotten, for at most so many facts; then with one changed number.
+    """The problem with an object of a type without objects; with a fact that looks forgotten; then with a new number.
 
-    The likeliest fact comes first. A fact looks forgotten if it is the reverse of another one, and other facts of its
-    predicate have their reverse; or if no fact of its predicate has one of its objects at this place, and other objects
-    of the type are there; or if an action needs its predicate, and no fact of that can become true.
+    At most `most` facts are tried, the likeliest first: reverses of others, if other facts of the predicate have one;
+    those with an object that no fact of the predicate has at this place, where others of its type are; and those of a
+    predicate that an action needs, and of which no fact can become true. Few objects are tried, with narrower types.
     """
     scores: dict[Atom, float] = {}
     world, never = World(domain, problem), _never_true(domain, problem)
+    empty = {one.type: None for action in domain.schemas for one in action.parameters if not world.of_type(one.type)}
+    wider = ((obj, kind) for kind in empty for obj in problem.sorted_objects() if domain.is_a(kind, obj.type))
+    for obj, kind in itertools.islice(wider, most // 20):
+        new = replace(obj, type=kind)
+        changed = replace(problem, objects=problem.objects - {obj} | {new})
+        yield ChangedProblem(f"- {kind}", f"with {new} in :objects", changed)
     facts = defaultdict[str, set[tuple[str, ...]]](set, {name: set() for name in never})
     for fact in problem.facts:
         facts[fact.predicate].add(fact.args)

@@ -192,7 +192,8 @@ class Relaxation(Explorer):
         if isinstance(part, Not) and isinstance(part.part, Atom):
             return [f"no action that is possible makes {part.part} false"]
         if not isinstance(part, Atom):
-            return [f"{part} is never true{self._then}{self._bounds_text(part)}"]
+            lack = self.missing_type(part)
+            return [f"{part} is never true{self._then}{f': {lack}' if lack else self._bounds_text(part)}"]
         sentences: list[str] = []
         waiting, seen = [part], {part}
         while waiting and len(sentences) < most:
@@ -230,6 +231,8 @@ class Relaxation(Explorer):
 
     def _lack(self, action: Action, binding: Binding) -> tuple[str, list[Atom]]:
         """What an impossible action lacks, as the end of a sentence, and the facts that it would need for it."""
+        if lack := self.missing_type(Exists(action.parameters, action.precondition)):
+            return lack, []
         atoms = self.never_together(action, binding)
         if atoms:
             return self._never(action, atoms, binding)

@@ -189,12 +189,15 @@ def why_no_plan(
     goals = tuple(dict.fromkeys(conjuncts(problem.goal)))
     why = planner.solve(domain, problem, EXPLAIN, seconds / 2).why
     why = why or WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals))
+    complete = bool(why.chain)
 
     def has_plan(task: Problem, share: float) -> bool | None:
-        left = ends - clock()
+        nonlocal complete
+        left = ends - clock()  # less than half a second is for little but the start of a process
         if left <= 0:
             return None
-        tried = planner.solve(domain, task, Search("gbf", "hff", "auto"), left * share)
+        tried = planner.solve(domain, task, Search("gbf", "hff", "auto"), max(left * share, min(left, 0.5)))
+        complete &= tried.status is not PlanStatus.TIMEOUT
         is_true = tried.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
         return is_true or (False if tried.status is PlanStatus.UNSOLVABLE else None)
 
@@ -214,12 +217,14 @@ def why_no_plan(
         pair = next((pair for pair in pairs if len(goals) == 2 or reachable(*pair) is False), ())
         exclusive = tuple(map(str, pair))
     cures: dict[str, str] = {}
+    functions = {value.left.head for value in problem.values}  # numbers are changed only if nothing else helps
     for change in changed_problems(domain, problem, _MOST_CHANGES):
-        if clock() >= ends or len(cures) == _MOST_NAMED:
+        if clock() >= ends or len(cures) == _MOST_NAMED or (change.less and cures.keys() - functions):
             break
-        if change.head not in cures and has_plan(change.problem, 1 / 10):
-            cures[change.head] = next((less for less in change.less if has_plan(less.problem, 1 / 10)), change).words
-    return replace(why, goals=parts, exclusive=exclusive, cures=tuple(cures.values()))
+        if change.head not in cures and has_plan(change.problem, 1 / 5):
+            cures[change.head] = next((less for less in change.less if has_plan(less.problem, 1 / 5)), change).words
+    complete &= clock() < ends
+    return replace(why, goals=parts, exclusive=exclusive, cures=tuple(cures.values()), complete=complete)
 
 
 def _together(parts: Parts) -> str:

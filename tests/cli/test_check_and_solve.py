@@ -233,6 +233,9 @@ def test_without_a_plan_the_reasons_are_printed(tmp_path: Path) -> None:
     assert "why: board could make (on c0) true, but its condition (empty-ferry) is never true" in lines
     done = run("solve", str(FERRY), "t.pddl", "--why-seconds", "0", cwd=tmp_path)
     assert done.stderr.splitlines() == lines[:1]
+    done = run("solve", str(FERRY), "t.pddl", "--why-seconds", "0.001", cwd=tmp_path)
+    ended = "why: not all was tried: a longer search (--why-seconds) may find more"
+    assert done.stderr.splitlines()[-1] == ended
 
 
 def test_several_plans_are_printed(tmp_path: Path, task: str) -> None:

@@ -200,3 +200,44 @@ def test_the_condition_that_is_never_true_is_named(condition: str, reason: str) 
     defects = checked_problem(parse_domain(WHY.format(condition)), problem).defects
     (defect,) = (defect for defect in defects if defect.kind is DefectKind.NEVER_APPLICABLE)
     assert f"in this problem: {reason};" in defect.message
+
+
+DOCKS = """(define (domain docks) (:requirements :adl :typing) (:types robot place - object shelf dock - place)
+  (:predicates (at ?r - robot ?p - place) (charged ?r - robot) (plug ?d - dock))
+  (:action move :parameters (?r - robot ?a ?b - place) :precondition (at ?r ?a)
+    :effect (and (at ?r ?b) (not (at ?r ?a))))
+  (:action recharge :parameters {} :precondition {} :effect (charged ?r)))"""
+DOCKLESS = """(define (problem p) (:domain docks) (:objects r - robot d - place s - shelf) (:init (at r d))
+  (:goal (and (at r s) (charged r))))"""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "condition", "kind"),
+    [
+        ("(?r - robot ?d - dock)", "(at ?r ?d)", "dock"),
+        ("(?r - robot ?d - (either dock robot))", "(at ?r ?d)", ""),
+        ("(?r - robot ?d - place)", "(at ?r ?d)", ""),  # a shelf is one
+        ("(?r - robot)", "(exists (?d - dock) (= ?d ?d))", "dock"),
+        ("(?r - robot)", "(exists (?s - shelf) (and (= ?s ?s) (exists (?d - dock) (= ?d ?d))))", "dock"),
+        ("(?r - robot)", "(not (exists (?d - dock) (= ?d ?d)))", ""),
+        ("(?r - robot ?d - dock)", "(plug ?d)", "dock"),
+    ],
+)
+def test_a_type_without_objects_is_named(parameters: str, condition: str, kind: str) -> None:
+    domain = parse_domain(DOCKS.format(parameters, condition))
+    messages = [defect.message for defect in checked_problem(domain, DOCKLESS).defects]
+    named = [message for message in messages if "no object has the type" in message]
+    first = f"no object has the type {kind}, so action recharge can never be applied"
+    assert [message.startswith(first) and "declare one in :objects" in message for message in named] == [True] * bool(
+        kind
+    )
+    assert not any("?d) of recharge is never true" in message for message in messages if kind)
+    declared = checked_problem(domain, DOCKLESS.replace("d - place", "d - dock")).defects
+    assert not any("no object has the type" in defect.message for defect in declared)
+
+
+def test_both_types_of_an_either_without_objects_are_named() -> None:
+    parameters = "(?r - robot ?d - (either dock bay))"
+    domain = parse_domain(DOCKS.replace("shelf dock", "shelf dock bay").format(parameters, "(at ?r ?d)"))
+    messages = "\n".join(defect.message for defect in checked_problem(domain, DOCKLESS).defects)
+    assert "no object has the type dock or bay, so action recharge can never be applied" in messages

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from pddlego import tools
@@ -9,7 +11,7 @@ from pddlego.pddl import Domain, Problem
 from pddlego.pddl.rules import Level
 from pddlego.planning import ProcessPlanner
 from pddlego.planning.missing import changed_problems
-from pddlego.planning.result import PlanResult, PlanStatus
+from pddlego.planning.result import EXPLAIN, GoalPart, PlanResult, PlanStatus, Search, WhyNoPlan
 from pddlego.planning.why import why_no_plan
 from tests.growth import is_linear
 from tests.scale import PATIENCE
@@ -105,6 +107,7 @@ def test_many_objects_take_linear_time_and_the_number_is_limited() -> None:
 
 
 UNSOLVABLE = PlanResult(PlanStatus.UNSOLVABLE, pair(WAREHOUSE, PROBLEM)[1].goal)
+TIMED_OUT = PlanResult(PlanStatus.TIMEOUT, UNSOLVABLE.goal)
 
 
 @pytest.mark.parametrize(
@@ -124,6 +127,53 @@ def test_what_makes_a_plan_possible_is_named(planner: ProcessPlanner, old: str, 
     assert len({words.rpartition(" (")[2].split()[0] for words in why.cures}) == len(why.cures) <= 3
 
 
+def test_an_object_with_a_wider_type_than_needed_is_proposed_first() -> None:
+    domain = WAREHOUSE.replace("box place level)", "box level - object lift - place place)")
+    domain = domain.replace("lift :parameters (?r - robot", "lift :parameters (?r - robot ?p - lift")
+    changes = list(changed_problems(*pair(domain, PROBLEM), 200))
+    assert [change.words for change in changes[:4]] == [f"with s{number} - lift in :objects" for number in range(1, 5)]
+    assert not any("box" in str(change.words) or "lift" in change.words for change in changes[4:])
+    assert [obj.type for obj in changes[0].problem.sorted_objects()].count("lift") == 1
+
+
+class TryingPlanner:
+    """Plans for some problems with changed numbers, and has one time-out. Each search takes a second."""
+
+    def __init__(self, works: Callable[[Problem], bool], late: int = 0) -> None:
+        self.description, self.now, self._works, self._late = dict[str, object](), 0, works, late
+
+    def solve(self, domain: Domain, problem: Problem, search: Search, seconds: float | None = None) -> PlanResult:
+        self.now += 1
+        status = PlanStatus.SOLVED if self._works(problem) else PlanStatus.UNSOLVABLE
+        status = PlanStatus.TIMEOUT if self.now == self._late else status
+        why = WhyNoPlan((GoalPart(str(problem.goal), True),) * 3, chain=("a reason",))
+        return PlanResult(status, problem.goal, why=why if search == EXPLAIN else None)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("late", "seconds", "complete"), [(0, 900, True), (7, 900, False), (0, 9, False)])
+def test_the_end_of_the_time_is_reported(late: int, seconds: int, complete: bool) -> None:
+    planner = TryingPlanner(lambda problem: False, late)
+    why = why_no_plan(planner, *pair(WAREHOUSE, PROBLEM), TIMED_OUT, seconds, clock=lambda: planner.now)
+    assert (why.cures, why.complete) == ((), complete)
+
+
+@pytest.mark.parametrize(("with_fact", "cure"), [(True, "(at r1 s2)"), (False, "(= (battery r1) 26)")])
+def test_numbers_are_tried_only_if_no_fact_is_enough(with_fact: bool, cure: str) -> None:
+    value = pair(WAREHOUSE, PROBLEM.replace("(at r1 s1)", ""))
+    numbers = value[1].values
+
+    def works(problem: Problem) -> bool:
+        return problem.values != numbers or (with_fact and "(at r1 s2)" in map(str, problem.facts))
+
+    planner = TryingPlanner(works)
+    why = why_no_plan(planner, *value, TIMED_OUT, 900, clock=lambda: planner.now)
+    assert why.cures[0] == f"with {cure} in :init"
+    assert any("(= (" in words for words in why.cures) is not with_fact
+
+
 class LatePlanner:
     """Finds no plan, and takes a second for each search."""
 
@@ -141,7 +191,7 @@ class LatePlanner:
 def test_no_change_is_tried_after_the_time_limit() -> None:
     planner = LatePlanner()
     why = why_no_plan(planner, *pair(WAREHOUSE, PROBLEM), UNSOLVABLE, 6.0, clock=lambda: planner.asked)
-    assert why.cures == ()
+    assert (why.cures, why.complete) == ((), False)
     assert planner.asked == 6
 
 

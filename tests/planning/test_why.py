@@ -354,3 +354,20 @@ def test_a_task_with_time_is_explained() -> None:
 def test_the_time_limit_is_kept() -> None:
     why = explain_no_plan(*pair(LAMPS, ROOMS), 0.0)
     assert why == WhyNoPlan(tuple(GoalPart(goal) for goal in ("(lit cellar)", "(lit kitchen)", "(at hall)")))
+
+
+@pytest.mark.parametrize(
+    ("goal", "reason"),
+    [
+        ("(lit y)", "switch-on could make (lit y) true, but no object has the type cellar"),
+        (
+            "(exists (?c - cellar) (lit ?c))",
+            "(exists (?c - cellar) (lit ?c)) is never true: no object has the type cellar",
+        ),
+    ],
+)
+def test_a_type_without_objects_is_named(goal: str, reason: str) -> None:
+    domain = PLACES.replace("room yard - place)", "room yard cellar - place)").replace(":typing", ":adl :typing")
+    domain = domain.replace("switch-on :parameters (?p - place)", "switch-on :parameters (?p - place ?c - cellar)")
+    problem = NIGHT.replace("(and (lit y) (lit r))", goal)
+    assert explain_no_plan(*pair(domain, problem), PATIENCE).chain == (reason,)
