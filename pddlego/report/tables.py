@@ -588,7 +588,7 @@ _SIDES = ("method", "first", "second")
 """The columns with names of methods."""
 
 _LEFT_OUT = ("95 %", "both won", "difference", "p", "seeds")
-"""The columns that are left out of a narrow table, the least important first."""
+"""The columns that are left out of a narrow table of comparisons, the least important first."""
 
 
 def print_table(console: Console, table: Table) -> None:
@@ -598,7 +598,7 @@ def print_table(console: Console, table: Table) -> None:
         name: max(*map(len, name.split()), *(len(row[place]) for row in table.body), 0) + 2
         for place, name in enumerate(table.head)
     }
-    for name in _LEFT_OUT:
+    for name in _LEFT_OUT if _SIDES[-1] in table.head else ():
         if sum(widths.values()) - 2 > console.width and widths.pop(name, 0):
             hidden.insert(0, name)
     is_narrow = sum(max(widths[name], len(name) + 2) for name in widths) - 2 > console.width
