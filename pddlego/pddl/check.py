@@ -284,9 +284,13 @@ class _Checker:
         """The defects of a numeric term such as `(distance ?a ?b)`."""
         function = self.domain.functions_by_name.get(term.head)
         if any(part.parts is not None for part in term.parts or ()):
-            what = "functions of functions" if self.numbers else "calculated costs"
-            message = f"{node}: {term} is not a number or a function of objects; {what} are not supported"
+            what = f"{'functions of functions' if self.numbers else 'calculated costs'} are not supported"
+            what = "write an operator or a function first, as in (+ (f) 1)" if term.head[:1] == "(" else what
+            message = f"{node}: {term} is not a number or a function of objects; {what}"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
+        elif function is None and term.head in self.domain.predicates_by_name:
+            message = f"{node}: {term.head} is a predicate, not a function; write {term} where it is true"
+            yield self.defect(DefectKind.UNDECLARED_FUNCTION, node, message)
         elif function is None:
             known = [*self.domain.functions_by_name, *([TOTAL_TIME.head] if isinstance(node, Metric) else [])]
             hint = _hint(term.head, known)
@@ -308,6 +312,11 @@ class _Checker:
             return f"types are written where names are declared; write {Atom(name, tuple(kept))}"
         form = infix_form(own := (name, *args)) or show(numeric_form(own, False) or numeric_form(own, True))
         form = form or show(_with_calls(own, domain))
+        if not form and name not in domain.predicates_by_name and name in domain.functions_by_name:
+            call, value = (args[:-1], args[-1]) if number(" ".join(args[-1:])) is not None else (args, "NUMBER")
+            use = "change it, as in (assign" if self.where.endswith("effect") else "compare it, as in (>="
+            use = "write (=" if self.where == "fact" else use
+            return f"{name} is a function, not a predicate; {use} {Atom(name, call)} {value})"
         if not form and name not in domain.predicates_by_name:
             inner = (args,) if args and args[0] in domain.predicates_by_name else args
             form = form_of(name, inner)
@@ -334,7 +343,7 @@ class _Checker:
         wanted: tuple[str | None, ...] = (None,) * len(atom.args)
         meant = self._meant(atom)
         if meant:
-            rule = DefectKind.SYNTAX if predicate else DefectKind.UNDECLARED_PREDICATE
+            rule = DefectKind.SYNTAX if predicate or meant[:11] == "that is not" else DefectKind.UNDECLARED_PREDICATE
             yield self.defect(rule, atom, f"{atom}: {meant}")
             return
         if predicate is None:
@@ -488,7 +497,7 @@ class _ProblemChecker(_Checker):
         predicate = predicates.get(atom.predicate)
         meant = self._meant(atom) if predicate is None or "-" in atom.args else ""
         if meant:
-            rule = DefectKind.SYNTAX if predicate else DefectKind.UNDECLARED_PREDICATE
+            rule = DefectKind.SYNTAX if predicate or meant[:11] == "that is not" else DefectKind.UNDECLARED_PREDICATE
             yield self.defect(rule, atom, f"{atom}: {meant}")
         elif predicate is None:
             close, names = _near(atom.predicate, predicates), ", ".join(sorted(predicates))

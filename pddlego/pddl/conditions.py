@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
 
-from pddlego.pddl.foreign import TYPE_SIGNS, form_of, infix_form, numeric_form
+from pddlego.pddl.foreign import TYPE_SIGNS, form_of, infix_form, joined_infix, numeric_form
 from pddlego.pddl.names import is_name
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
-from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_of, placed, read_sexprs, show
+from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_at, place_of, placed, read_sexprs, show
 from pddlego.util.text import natural, nearest
 
 ANY_TYPE = "object"
@@ -439,7 +439,7 @@ def read_effect(part: Sexpr) -> Formula:
 
 def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: frozenset[str]) -> Formula:
     if isinstance(part, str) or (part and not isinstance(part[0], str)):
-        message = f"{show(part)} is not a condition: write {_meant(part, inner is read_effect)}"
+        message = f"{show(part)} is not {what}: write {_meant(part, inner is read_effect)}"
         return Unreadable(show(part), message, place=place_of(part))
     head, rest = (str(part[0]), part[1:]) if part else ("and", ())
     if head not in _ARGUMENTS and head not in ("and", "or"):
@@ -452,6 +452,8 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
         message = f"{show(part)}: '{head}' takes {_ARGUMENTS[head]} part(s)"
         if head == "not" and rest and (isinstance(rest[0], str) or infix_form(rest)):
             message += f"; write (not {infix_form(rest) or show(rest)})"
+        elif head in _COMPARISONS and (form := numeric_form(part, in_effect=False)):
+            message += f"; write {show(form)}"
         parts = _inner_parts(part, inner) if head in ("not", "imply", "when") and "; write" not in message else ()
         return Unreadable(show(part), message, DefectKind.SYNTAX, parts, place=place)
     match head:
@@ -484,8 +486,8 @@ def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> 
     if str not in map(type, part[1:]):
         return tuple(map(inner, part[1:]))
     return tuple(
-        inner(child) if isinstance(child, tuple) else replace(inner(child), place=place)
-        for child, place in placed(part, 1)
+        inner(child) if type(child) is type(part) else replace(inner(child), place=place_at(part, number))
+        for child, number in joined_infix(part, inner is read_effect, 1)
     )
 
 
@@ -508,13 +510,14 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
             return Equal(words[0], words[1], place=place)
         if head not in _COMPARISONS and not (changes and head in CHANGES and len(words) == 2):
             return Atom(head, words, place=place)
-    if head in _COMPARISONS and not (head == "=" and form_of(head, rest)):
+    form = show(numeric_form(part, changes))
+    is_right = form in ("", show(part))
+    if head in _COMPARISONS and is_right and not (head == "=" and form_of(head, rest)):
         return Compare(head, read_number(rest[0]), read_number(rest[1]), place=place)
-    if changes and head in CHANGES and len(rest) == 2:
+    if changes and head in CHANGES and is_right and len(rest) == 2:
         return Change(head, read_number(rest[0]), read_number(rest[1]), place=place)
     if [head, *rest[:1]] in _TIMES and len(rest) == 2:
         return AtTime(str(rest[0]), (read_effect if changes else read_condition)(rest[1]), place=place)
-    form = show(numeric_form(part, changes))
     timed = head not in ("at", "over") or rest[0] in ("start", "end", "all") or number(show(rest[0])) is not None
     if head in _NOT_CLASSICAL and timed and not form:
         message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported"

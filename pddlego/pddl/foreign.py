@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pddlego.pddl.rules import Defect, DefectKind, syntax_defect, warning
 from pddlego.pddl.sexpr import Sexpr, Source, show
@@ -112,6 +112,37 @@ CALCULATIONS: frozenset[Sexpr] = frozenset({("+",), ("-",), ("*",), ("/",)})
 _VALUE = re.compile(r"-?[\d.]+\Z", re.ASCII)
 
 
+def _is_value(part: Sexpr) -> bool:
+    return isinstance(part, tuple) or _VALUE.match(part) is not None
+
+
+def operator_first(part: Sexpr) -> Sexpr:
+    """A numeric expression with each operator before its operands, as in `(- (f) 1)` for `((f) - 1)` or `(f - 1)`.
+
+    Operands of different operators stay: `((f) - 1 * 2)` has two readings.
+    """
+    if not isinstance(part, tuple) or part[:1] in CALCULATIONS:
+        return part if isinstance(part, str) else (part[0], *map(operator_first, part[1:]))
+    start = next((number for number, word in enumerate(part) if word in ("+", "-", "*", "/")), 0)
+    left, signs, values = part[:start], part[start::2], part[start + 1 :: 2]
+    is_call = all(isinstance(word, str) for word in left) and show(left)[1].isalpha()
+    is_operand = is_call or (len(left) == 1 and _is_value(left[0]))
+    if not is_operand or len({*signs}) > 1 or len(signs) != len(values) or not all(map(_is_value, values)):
+        return part
+    values = tuple(map(operator_first, values))  # those behind several signs are added or multiplied: no deep list
+    values = ((("*" if signs[0] == "/" else "+"), *values),) if signs[0] in ("-", "/") and values[1:] else values
+    return (signs[0], left if is_call else operator_first(left[0]), *values)
+
+
+def joined_infix(parts: Sequence[Sexpr], in_effect: bool, start: int = 0) -> Iterator[tuple[Sexpr, int]]:
+    """The parts from number `start` on, each with its number; a change or comparison such as `(f) -= 1` is one part."""
+    while start < len(parts):
+        three = tuple(parts[start : start + 3])
+        is_one = [isinstance(word, str) for word in three[:2]] == [False, True] and numeric_form(three, in_effect) != ""
+        yield (three if is_one else parts[start]), start
+        start += 3 if is_one else 1
+
+
 def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[Sexpr] = ()) -> Sexpr:
     """The PDDL form of a change or a comparison of numbers, or of parts with a time; empty for other expressions.
 
@@ -131,17 +162,18 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
         return ""
     word = str(part[signs[0]])
     left, right = (rest[:1], rest[1:]) if signs == [0] else (part[: signs[0]], part[signs[0] + 1 :])
-    right = [value for value in right if value not in ("by", "to")]
+    right = tuple(value for value in right if value not in ("by", "to"))
     if not right and word in ("inc", "incr", "increment", "dec", "decr", "decrement"):
-        right = ["1"]
+        right = ("1",)
+    left, right = ((one,) if (one := operator_first(side)) != side else side for side in (tuple(left), right))
     if len(left) != 1 or isinstance(left[0], str):  # without parentheses, as in (battery ?r >= 3)
         is_call = signs != [0] and left and all(isinstance(name, str) for name in left) and str(left[0])[0].isalpha()
         left = (tuple(left),) if is_call else ()
-    is_value = len(right) == 1 and (isinstance(right[0], tuple) or _VALUE.match(right[0]) is not None)
+    is_value = len(right) == 1 and _is_value(right[0])
     sides = [side for side in (*left, *right) if isinstance(side, tuple)] if word == "=>" and right else []
     are_numbers = all(side[:1] in functions for side in sides)
     is_implication = len(sides) == 2 and not are_numbers
-    return (words[word], *left, *right) if left and is_value and not is_implication else ""
+    return (words[word], *map(operator_first, (*left, *right))) if left and is_value and not is_implication else ""
 
 
 def _filled(form: str, parts: Sequence[Sexpr]) -> str:

@@ -150,7 +150,8 @@ def problem_refusals(reading: ProblemReading, level: Level, numeric: bool) -> It
             message = f"section {name} comes after {PROBLEM_SECTIONS[last]}, and {_ORDER} {order}"
             yield syntax_defect(message, place)
         last = max(last, rank)
-        if name == ":metric" and len(part) == 3 and isinstance(part[2], str) and is_name(part[2]):
+        is_metric = name == ":metric" and len(part) == 3 and part[1] in ("minimize", "maximize")
+        if is_metric and isinstance(part[2], str) and is_name(part[2]):
             yield syntax_defect(f"{show(part)[:60]}: {part[-1]} needs parentheses; write ({part[-1]})", place)
     yield from _requirements(reading.source, level, numeric)
     yield from _empty_parts(reading.source)

@@ -31,7 +31,7 @@ from pddlego.pddl.conditions import (
     read_number,
     read_typed_list,
 )
-from pddlego.pddl.foreign import without_foreign
+from pddlego.pddl.foreign import joined_infix, numeric_form, operator_first, without_foreign
 from pddlego.pddl.names import is_name
 from pddlego.pddl.numbers import written_out
 from pddlego.pddl.parentheses import unbalanced
@@ -301,7 +301,7 @@ def _read_init(
     values: list[Compare] = []
     negated: list[Atom] = []
     later: list[Later] = []
-    for index, item in enumerate(section[1:], start=1):
+    for item, index in joined_infix(section, True, 1):
         match _read_later(item, objects) or read_atom(item) or read_condition(item):
             case Later() as literal:
                 later.append(literal)
@@ -321,7 +321,9 @@ def _read_init(
                 defects.append(syntax_defect("'and' in :init; write the facts side by side", several.place))
                 facts += [part for part in conjuncts(several) if isinstance(part, Atom)]
             case _:
+                meant = numeric_form(item, True) if isinstance(item[:1], tuple) and item else ""
                 form = "(= (function …) NUMBER)" if item[:1] == ("=",) else "(predicate object …)"
+                form = show(("=", *meant[1:])) if meant[:1] == ("assign",) else form
                 message = f"'{in_short(item)}' in :init is not a fact: write {form}"
                 defects.append(syntax_defect(message, place_at(section, index)))
     return facts, values, negated, later
@@ -353,19 +355,20 @@ def _read_later(item: Sexpr, objects: Collection[str]) -> Later | Defect | None:
 def _read_metric(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Metric | None:
     if section is None:
         return None
-    if len(section) != 3 or section[1] not in ("minimize", "maximize"):
-        message = f"write the metric as {show(meant_metric(section))}"
+    is_infix = any(operator_first(part) != part for part in section[1:])
+    if len(section) != 3 or section[1] not in ("minimize", "maximize") or is_infix:
+        message = f"'{in_short(section)}' is not a metric; write {show(meant_metric(section))}"
         defects.append(syntax_defect(message, place_of(section)))
         return None
     return Metric(str(section[1]), read_number(section[2]), place=place_of(section))
 
 
 def meant_metric(section: tuple[Sexpr, ...]) -> tuple[Sexpr, ...]:
-    """A metric with its direction, and its function in parentheses, as they are probably meant."""
+    """A metric with its direction, its operators first, and its function in parentheses, as they are probably meant."""
     ways = {"min": "minimize", "max": "maximize"}
     words = [part for part in section[1:] if isinstance(part, str)]
     directions = [ways[word.lstrip(":")[:3]] for word in words if word.lstrip(":")[:3] in ways]
-    terms: list[Sexpr] = [part for part in section[1:] if isinstance(part, tuple)]
+    terms: list[Sexpr] = [operator_first(part) for part in section[1:] if isinstance(part, tuple)]
     terms += [(word,) if is_name(word) else word for word in words if word.lstrip(":")[:3] not in ways]
     return (":metric", *(directions or ["minimize"])[:1], *(terms or [("total-cost",)])[:1])
 

@@ -320,3 +320,96 @@ def test_a_function_without_parentheses_is_not_guessed(part: str) -> None:
 def test_a_number_in_init_that_is_not_one_has_the_form_of_numbers_as_advice(value: str) -> None:
     problem = f"(define (problem p) (:domain tank) (:objects a - tank) (:init (= (fuel a) {value})) (:goal (dry a)))"
     assert errors(NUMERIC, problem)[-1].advice == "Write (= (function …) NUMBER)"
+
+
+@pytest.mark.parametrize(
+    ("place", "part", "form"),
+    [
+        (
+            "effect (shut ?t)",
+            "(assign (fuel ?t) ((fuel ?t) - (need ?t)))",
+            "(assign (fuel ?t) (- (fuel ?t) (need ?t)))",
+        ),
+        ("effect (shut ?t)", "(assign (fuel ?t) ((fuel ?t) - 1))", "(assign (fuel ?t) (- (fuel ?t) 1))"),
+        ("effect (shut ?t)", "(assign (fuel ?t) (fuel ?t) - 1)", "(assign (fuel ?t) (- (fuel ?t) 1))"),
+        ("effect (shut ?t)", "(decrease (fuel ?t) (need ?t) - 1)", "(decrease (fuel ?t) (- (need ?t) 1))"),
+        ("effect (shut ?t)", "((fuel ?t) -= (need ?t) * 2)", "(decrease (fuel ?t) (* (need ?t) 2))"),
+        ("effect (shut ?t)", "(decrease (fuel ?t) (need ?t - 1))", "(decrease (fuel ?t) (- (need ?t) 1))"),
+        ("effect (shut ?t)", "(and (fuel ?t) -= 1 (shut ?t))", "(decrease (fuel ?t) 1)"),
+        ("precondition (dry ?t)", "(>= (fuel ?t) ((need ?t) + 1))", "(>= (fuel ?t) (+ (need ?t) 1))"),
+        ("precondition (dry ?t)", "(>= (fuel ?t) (need ?t) + 1)", "(>= (fuel ?t) (+ (need ?t) 1))"),
+        ("precondition (dry ?t)", "((fuel ?t) - 1 > (need ?t))", "(> (- (fuel ?t) 1) (need ?t))"),
+        ("precondition (dry ?t)", "(> (* 2 ((fuel ?t) - 1 - 2)) 3)", "(> (* 2 (- (fuel ?t) (+ 1 2))) 3)"),
+        ("precondition (dry ?t)", "(and (dry ?t) (fuel ?t) >= (need ?t))", "(>= (fuel ?t) (need ?t))"),
+    ],
+)
+def test_an_operator_between_numbers_is_one_error_and_repaired(place: str, part: str, form: str) -> None:
+    domain = NUMERIC.replace(f":{place}", f":{place.split()[0]} {part}")
+    (finding,) = [finding for finding in tools.check(domain).findings if finding.severity == "error"]
+    assert (finding.rule, finding.advice, finding.line) == ("syntax", f"Write {form}", 5)
+    repaired = tools.repair(domain)
+    if "(and" in part:  # which words belong together is not certain
+        return
+    assert form.replace(" ", "") in repaired.text.replace(" ", "") and repaired.ok
+
+
+@pytest.mark.parametrize("part", ["((fuel ?t) - 1 * 2)", "((fuel ?t) -)", "(?t - tank)", "((fuel ?t) (need ?t))"])
+def test_operands_with_two_readings_are_not_guessed(part: str) -> None:
+    domain = NUMERIC.replace(":effect (shut ?t)", f":effect (assign (fuel ?t) {part})")
+    (finding,) = [finding for finding in tools.check(domain).findings if finding.severity == "error"]
+    assert "(assign" not in finding.advice
+    assert part in tools.repair(domain).text
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "*", "/"])
+def test_a_long_infix_expression_does_not_become_a_deep_one(sign: str) -> None:
+    part = f"(>= (need ?t) ((fuel ?t) {sign} {f' {sign} '.join(['1'] * 5_000)}))"
+    domain = NUMERIC.replace(":precondition (dry ?t)", f":precondition {part}")
+    assert [finding.rule for finding in tools.check(domain).findings if finding.severity == "error"] == ["syntax"]
+    assert tools.repair(domain).ok
+
+
+@pytest.mark.parametrize(
+    ("place", "part", "advice"),
+    [
+        ("precondition (dry ?t)", "(and (dry ?t) (fuel ?t))", "Compare it, as in (>= (fuel ?t) NUMBER)"),
+        ("precondition (dry ?t)", "(fuel ?t 3)", "Compare it, as in (>= (fuel ?t) 3)"),
+        ("effect (shut ?t)", "(and (shut ?t) (fuel ?t))", "Change it, as in (assign (fuel ?t) NUMBER)"),
+        ("precondition (dry ?t)", "(>= (dry ?t) 1)", "Write (dry ?t) where it is true"),
+        ("effect (shut ?t)", "(increase (dry ?t) 1)", "Write (dry ?t) where it is true"),
+    ],
+)
+def test_a_function_in_place_of_a_predicate_is_not_to_be_declared(place: str, part: str, advice: str) -> None:
+    domain = NUMERIC.replace(f":{place}", f":{place.split()[0]} {part}")
+    (finding,) = [finding for finding in tools.check(domain).findings if finding.severity == "error"]
+    assert finding.advice == advice
+    assert " is a function, not a predicate" in finding.message or " is a predicate, not a function" in finding.message
+
+
+@pytest.mark.parametrize(
+    "value", ["(fuel a 4)", "(fuel a = 4)", "((fuel a) = 4)", "(fuel a) = 4", "(fuel a) := 4", "(fuel a)"]
+)
+def test_a_value_in_init_is_advised_in_its_form(value: str) -> None:
+    problem = f"(define (problem p) (:domain tank) (:objects a - tank) (:init (dry a) {value}) (:goal (dry a)))"
+    (finding,) = errors(NUMERIC, problem)
+    assert finding.advice == f"Write (= (fuel a) {4 if '4' in value else 'NUMBER'})"
+
+
+def test_repair_leaves_decimal_commas_and_corrects_values_of_declared_functions() -> None:
+    problem = "(define (problem p) (:domain tank) (:objects a, b - tank) (:init (dry a) {}) (:goal (dry a)))"
+    repaired = tools.repair(problem.format("(fuel a = 4) ((fuel b) = 4)"), NUMERIC)
+    right = problem.format("(= (fuel a) 4) (= (fuel b) 4)").replace(",", " ")
+    assert repaired.ok and parse_problem(repaired.text) == parse_problem(right)
+    commas = tools.repair(problem.format("(= (fuel a) 4,5)"), NUMERIC)
+    assert "4,5" in commas.text and "Write decimals as in 1.5" in [finding.advice for finding in commas.findings]
+
+
+@pytest.mark.parametrize("metric", ["minimise fuel-used", "minimize ((fuel-used) + 1)"])
+def test_a_wrong_metric_is_one_error_and_repaired(metric: str) -> None:
+    domain = NUMERIC.replace("(:functions", "(:functions (fuel-used)")
+    problem = "(define (problem p) (:domain tank) (:objects a - tank) (:init (= (fuel-used) 0)) (:goal (dry a)) "
+    problem += f"(:metric {metric}))"
+    (finding,) = errors(domain, problem)
+    form = "(:metric minimize (fuel-used))" if "+" not in metric else "(:metric minimize (+ (fuel-used) 1))"
+    assert finding.advice == f"Write {form}" and finding.advice.lower() not in finding.message
+    assert form.replace(" ", "") in tools.repair(problem, domain).text.replace(" ", "")

@@ -324,9 +324,9 @@ def test_changes_of_what_is_no_function_are_not_written_as_numbers(form: str) ->
     ("metric", "message", "advice"),
     [
         ("(:metric minimize used)", "used needs parentheses", "Write (used)"),
-        ("(:metric minimize)", "write the metric as (:metric minimize (total-cost))", ""),
-        ("(:metric (used))", "write the metric as (:metric minimize (used))", ""),
-        ("(:metric reduce (used))", "write the metric as (:metric minimize (used))", ""),
+        ("(:metric minimize)", "is not a metric", "Write (:metric minimize (total-cost))"),
+        ("(:metric (used))", "is not a metric", "Write (:metric minimize (used))"),
+        ("(:metric reduce (used))", "is not a metric", "Write (:metric minimize (used))"),
         ("(:metirc minimize (used))", "section :metirc is not supported", "Did you mean :metric?"),
         ("(:metric minimize (usde))", "function usde is not declared", "Did you mean used?"),
         ("(:metric minimize (total_time))", "function total_time is not declared", "Did you mean total-time?"),

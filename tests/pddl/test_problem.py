@@ -61,7 +61,10 @@ def test_untyped_objects_have_the_type_object() -> None:
         ("(define (problem p) (:domain d) (:objects) (:init) (:init) (:goal (a)))", "appears twice"),
         ("(define (problem p) (:domain d) (:objects) (:init) (:goal))", "exactly one condition"),
         ("Sure! (define (problem p) (:domain d) (:objects) (:init) (:goal (a)))", "outside the parentheses"),
-        ("(define (problem p) (:domain d) (:objects) (:init) (:goal (a)) (:metric minimize))", "write the metric as"),
+        (
+            "(define (problem p) (:domain d) (:objects) (:init) (:goal (a)) (:metric minimize))",
+            "is not a metric; write",
+        ),
         ("(define (problem p) (:domain d) (:init) (:goal (a)) (:constraints (always (a))))", "trajectory constraints"),
         ("(define (problem p) (:domain d) (:init (at 5 (and (a)))) (:goal (a)))", "not a timed literal"),
         ("(" * 5000, "nested more than"),

@@ -30,7 +30,7 @@ _FENCES = "Markdown fences found around the file"
 _ESCAPES = {"\\n": "\n", "\\t": " ", '\\"': " "}
 _ESCAPE = re.compile(r'\\[nt"]')
 _FENCE = re.compile(r"\r?\n```[A-Za-z]*(?=\s*(?:\n|\Z))|```[A-Za-z]*")
-_FOREIGN = re.compile(r"[\"'`,\u2018-\u201f\u00ab\u00bb]")
+_FOREIGN = re.compile(r"(?<=\d),(?!\d)|(?<!\d),|[\"'`\u2018-\u201f\u00ab\u00bb]")
 _GLUED_TYPE = re.compile(r"(?<=[\s(])-(?=[A-Za-z])")
 _COMMENT = re.compile(r";[^\r\n]*")
 _LINE = re.compile(r"[^\r\n]+")

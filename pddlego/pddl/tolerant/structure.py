@@ -258,7 +258,7 @@ def with_numbers(section: Section, functions: Collection[Sexpr], note: Note) -> 
 
     if keyword == ":metric" and len(section) == 3 and show(section[1]).lstrip(":")[:3] in ("min", "max"):
         return replaced(section, meant_metric(section))
-    if keyword == ":goal":
+    if keyword in (":goal", ":init"):
         return same_or(section, (keyword, *(read(part, False) for part in section[1:])))
     fields = (":precondition", ":condition", ":effect") if keyword in FIELDS_OF else ()
     pairs = zip(("", *section), section, strict=False)
