@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pddlego.cli.exits import is_typed_at
 from pddlego.errors import UsageError
 
 _Seconds = Annotated[float, typer.Option("--timeout", min=0.1, max=3600, help="Most seconds for each plan.")]
@@ -21,6 +22,9 @@ def command(timeout: _Seconds = 60.0, memory: _Memory = 4096) -> None:
     if find_spec("pygls") is None:
         what = "The language server is not installed"
         raise UsageError(what, "Missing: pygls.", "Install it: pip install 'pddlego[lsp]'.")
+    if is_typed_at():
+        what = "The language server is not for the keyboard"
+        raise UsageError(what, "An editor starts it.", "Enter 'pddlego lsp' in your editor's settings.")
     from pddlego.editor.server import serve_editor
 
     serve_editor(timeout, memory)

@@ -123,7 +123,7 @@ def command(
     parsed = tools.read_domain_file(domain, level)
     task = tools.read_problem_file(parsed, problem, level)
     _check_page(html, parsed, task)
-    _check_plans(plans, has_one_plan=bool(program or heuristic or output or options.engine == GRAPHPLAN))
+    _check_plans(plans, has_one_plan=bool(program or heuristic or output or html or options.engine == GRAPHPLAN))
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
     if plan is not None:
         result = tools.SolveResult("solved", plan, tools.validate(parsed, task, plan).cost, kind, "", 0.0)
@@ -164,7 +164,7 @@ def _check_page(html: Path | None, domain: Domain, problem: Problem) -> None:
 def _check_plans(plans: int, has_one_plan: bool) -> None:
     """Raise `UsageError` for several plans with what has one."""
     if plans > 1 and has_one_plan:
-        reason = "Programs, heuristics and graphplan find one plan, and --output writes one."
+        reason = "Programs, heuristics and graphplan find one plan, and --output and --html write one."
         raise UsageError("--plans is not possible here", reason, "Leave one of the options out.")
 
 

@@ -244,7 +244,7 @@ def test_several_plans_are_printed(tmp_path: Path, task: str) -> None:
     assert done.returncode == 0
     assert plans[0] == PLAN.strip()
     assert len(plans) == len({*plans}) == done.stderr.count("Plan ")
-    for wrong in (("--planner", "graphplan"), ("-o", "a.plan")):
+    for wrong in (("--planner", "graphplan"), ("-o", "a.plan"), ("--html", "a.html")):
         done = run("solve", str(FERRY), task, "--plans", "2", *wrong, cwd=tmp_path)
         assert (done.returncode, "--plans is not possible here" in done.stderr) == (2, True)
 

@@ -191,6 +191,11 @@ def test_resume_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     still_usable(terminal)
 
 
+def test_the_language_server_is_not_typed_at(terminal: Terminal) -> None:
+    terminal.type(f"{PDDLEGO} lsp; echo code $?")
+    assert "An editor starts it." in terminal.wait_for("code 2")
+
+
 def test_a_long_question_leaves_its_keys_on_screen(terminal: Terminal) -> None:
     terminal.type("export EDITOR=false")
     terminal.type(f"{PDDLEGO} play coin --seed 12 --pace 0 --confirm edits; echo code $?")
