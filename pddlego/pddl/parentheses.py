@@ -60,6 +60,9 @@ _SECTIONS = {
 """The first words of sections, each with the kind of its list."""
 
 _FIELDS = frozenset((":parameters", ":precondition", ":effect", ":duration", ":condition"))
+_JOINED = frozenset((":precondition", ":condition", ":effect"))
+"""Fields with one condition or effect: several need `and`."""
+
 _CONNECTIVES = {
     "and": "many",
     "or": "many",
@@ -82,6 +85,8 @@ _WORDY = ("words", "actions", "names", "head", "atom", "numbers", "foreign", "an
 _JOINS = re.compile(r"start|end|all|[\d.]+|begin|beginning|finish|over|by|to|then|do|and|or|[^\w?]+")
 """Words before a list in an atom: times behind `at` and `over`, and operators as in `pddlego.pddl.foreign`."""
 
+_AND = "(and "
+
 _MAX_DEPTH = 100
 
 
@@ -90,7 +95,8 @@ class _List:
     """An open list: its offset, its column, that of the first token of its line, and its kind.
 
     `size` is the number of lists in it, and `word` the last word behind these. `late` and `early` are where the layout
-    says that a parenthesis is missing, or surplus.
+    says that a parenthesis is missing, or surplus. `single` is the offset of the condition or effect of an action if it
+    is an atom, comparison, change or negation, and `beside` the number of lists since its field.
     """
 
     start: int
@@ -101,6 +107,8 @@ class _List:
     word: str = ""
     late: int = -1
     early: int = -1
+    single: int = -1
+    beside: int = 0
 
     @property
     def is_unfinished(self) -> bool:
@@ -230,9 +238,9 @@ class _Scanner:
         if kind == "action":
             if head in _FIELDS:
                 return "any" * (self.spare >= 0 or not self._is_surplus(head))
-            return (
-                "" if parent.word not in _FIELDS else "head" if parent.word == ":parameters" else self._condition(head)
-            )
+            if parent.word not in _FIELDS:
+                return self._condition(head) * (self.spare > 0 and parent.single >= 0 and not parent.word)
+            return "head" if parent.word == ":parameters" else self._condition(head)
         if kind == "any":
             return "any"
         if head in _FIELDS or (self.spare and parent.size >= _MOST.get(kind, parent.size + 1)):
@@ -289,8 +297,13 @@ class _Scanner:
         self._open[-1].word = word
 
     def _push(self, start: int, kind: str) -> None:
-        self._open[-1].size += 1
-        self._open[-1].word = ""
+        over = self._open[-1]
+        if over.word:
+            is_single = over.word in _JOINED and kind in ("atom", "numbers", "one")
+            over.single, over.beside = start if is_single else -1, 0
+        over.size += 1
+        over.beside += 1
+        over.word = ""
         self._open.append(_List(start, self._column, self._indent, kind))
 
     def _close(self, number: int) -> None:
@@ -326,7 +339,10 @@ class _Scanner:
         """Reopen the lists that ended right before the token, from the last one to a number."""
         for one, end in reversed(self._closed[number:]):
             self._open.append(one)
-            self._edit(end, 1, "", one.early)
+            if one.kind == "action" and one.single >= 0 and one.beside > 1:
+                self._edit(one.single, 0, _AND)
+            else:
+                self._edit(end, 1, "", one.early)
         del self._closed[number:]
 
 
@@ -371,13 +387,15 @@ def unbalanced(text: str) -> tuple[tuple[Defect, ...], str]:
 
 _MOST_DEFECTS = 50
 _BEFORE = re.compile(r"(\(?[^\s()][^()]*?)[ \t\r\n]*(\)?)[\s)]*\Z")
+_FOLLOWING = re.compile(r"\([^()\n]{1,60}\)|[^\s]{1,40}")
 _COMMENT = re.compile(r";[^\r\n]*")
 
 
 def place_of_edit(text: str, start: int, new: str) -> str:
     """Where an edit is: after an atom or a word, or before one."""
-    if new == "(":
-        return f"before {text[start : start + 40].split()[0]}"
+    if new[:1] == "(":
+        following = _FOLLOWING.match(text, start)
+        return f"before {following[0] if following else '('}"
     before = _BEFORE.search(_COMMENT.sub("", text[max(0, start - 200) : start]))
     words = before[1].split() if before else ["("]
     return f"after {' '.join(words)})" if before and before[2] else f"after {words[-1]}"
@@ -386,5 +404,8 @@ def place_of_edit(text: str, start: int, new: str) -> str:
 def _defect(source: Source, start: int, new: str) -> Defect:
     line, _ = place = source.position(start)
     many = f"{len(new)} parentheses are" if len(new) > 1 else "a parenthesis is"
-    what, remedy = (f"{many} missing", f"write {new} there") if new else ("a parenthesis is surplus", "remove it")
+    what, remedy = (
+        (f"{many} missing", f"write {new.strip()} there") if new else ("a parenthesis is surplus", "remove it")
+    )
+    what = "(and is missing" if new == _AND else what
     return syntax_defect(f"{what} here: line {line}, {place_of_edit(source.text, start, new)}; {remedy}", place)

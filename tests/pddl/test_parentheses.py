@@ -242,3 +242,15 @@ def test_a_form_that_is_repaired_hides_no_parenthesis_elsewhere(right: str, form
                 assert ([match[0] for match in TOKEN.finditer(fixed)], len(edits)) == (wanted, 1), (new, edits)
                 checked += 1
     assert checked > 5
+
+
+@pytest.mark.parametrize("field", [":precondition", ":condition"])
+@pytest.mark.parametrize("first", ["(at ?r ?p)", "(>= (battery ?r) 2)", "(not (shut ?p))"])
+@pytest.mark.parametrize("others", ["(free ?r)", "(free ?r) (>= (battery ?r) 1)", "(or (night) (free ?r)) (free ?r)"])
+def test_a_forgotten_and_is_written_where_it_belongs(field: str, first: str, others: str) -> None:
+    right = f"(define (domain d) (:predicates (night)) (:action go {field} (and {first} {others}) :effect (night)))"
+    wrong = right.replace("(and ", "", 1)
+    assert balancing(right) == []
+    assert balancing(wrong) == [(place := wrong.index(first), place, "(and ")]
+    (defect,) = read_domain(wrong).defects
+    assert f"(and is missing here: line 1, before {first.split(' (')[0]}" in defect.message
