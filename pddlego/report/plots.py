@@ -293,8 +293,8 @@ def _legend(plot: Plot) -> None:
     """The legend below the axes, where it hides nothing."""
     handles, labels = _axes(plot).get_legend_handles_labels()
     if len(labels) > 1:
-        room = int(60 * plot.figure.get_figwidth() / _WIDTH)  # in letters
-        columns = max(1, room // max(len(label) + 4 for label in labels))
+        letters = int(14 * plot.figure.get_figwidth())  # a marker and its margins are as wide as 11 of them
+        columns = max(1, letters // max(len(label) + 11 for label in labels))
         more = max(0, -(-len(labels) // columns) - 2)  # rows for which the figure has no room
         plot.figure.set_figheight(plot.figure.get_figheight() + 0.2 * more)
         plot.figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(labels)), frameon=False)

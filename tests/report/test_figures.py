@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -115,8 +116,9 @@ def test_methods_of_any_number_are_side_by_side_within_the_slot_of_their_game(nu
     figure.draw_without_rendering()
     (axes,) = figure.axes
     lines = [line for line in axes.lines if line.get_marker() in {style.marker for style in styles(number)}]
-    columns = [sorted(float(line.get_xdata()[game]) for line in lines) for game in range(games)]  # type: ignore[index]
+    columns = numpy.sort([numpy.asarray(line.get_xdata(), float) for line in lines], axis=0).T.tolist()
     assert [len(places) for places in columns] == [number] * games
+    assert figure.get_tightbbox().width <= figure.get_figwidth()
     assert axes.get_xlim() == (-0.5, games - 0.5)
     unit = axes.transData.transform((1, 0))[0] - axes.transData.transform((0, 0))[0]
     marker = lines[0].get_markersize() * figure.dpi / 72
