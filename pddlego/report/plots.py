@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9", "#e69f00", "#999933")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p", ">")
 _DASHES = ("-", "--", "-.", ":")
+"""11 markers have no divisor in common with 8 colours or 4 dashes: 44 methods differ in greyscale, 88 in colour."""
 
 _SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "pddlego", "font.size": 9, "pdf.fonttype": 42}
 """Settings of matplotlib: text stays text in SVG, and equal reports give identical files."""
@@ -156,7 +157,7 @@ def _success(report: Report, styles: Mapping[str, Style]) -> Plot:
     axes = _axes(plot)
     for number, (key, style) in enumerate(styles.items()):
         mine = [row for row in report.rows if method_label(row.mode, row.model) == key]
-        offset = 0.14 * (number - (len(styles) - 1) / 2)
+        offset = min(0.14, 0.84 / len(styles)) * (number - (len(styles) - 1) / 2)  # all are within 0.42
         axes.errorbar(
             [games.index(row.setting) + offset for row in mine],
             [100 * row.success for row in mine],
@@ -292,7 +293,8 @@ def _legend(plot: Plot) -> None:
     """The legend below the axes, where it hides nothing."""
     handles, labels = _axes(plot).get_legend_handles_labels()
     if len(labels) > 1:
-        columns = max(1, 60 // max(len(label) + 4 for label in labels))
+        letters = int(14 * plot.figure.get_figwidth())  # a marker and its margins are as wide as 11 of them
+        columns = max(1, letters // max(len(label) + 11 for label in labels))
         more = max(0, -(-len(labels) // columns) - 2)  # rows for which the figure has no room
         plot.figure.set_figheight(plot.figure.get_figheight() + 0.2 * more)
         plot.figure.legend(handles, labels, loc="outside lower center", ncols=min(columns, len(labels)), frameon=False)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from pddlego.methods.programs.measure import DOMAINS
 from pddlego.models.limiter import Price
 from pddlego.report.build import Report
 from pddlego.report.figures import draw_figures
-from pddlego.report.plots import draw, styles_of
+from pddlego.report.plots import Style, draw, styles_of
 from pddlego.report.tables import (
     Table,
     cost_table,
@@ -104,6 +105,40 @@ def test_every_method_has_a_style_of_its_own() -> None:
     styles = styles_of([("none", "random"), ("m", "act"), ("m", "edit"), ("n", "edit")])
     assert [style.label for style in styles.values()] == ["random", "act m", "edit m", "edit n"]
     assert len({(style.colour, style.marker) for style in styles.values()}) == 4
+
+
+@pytest.mark.parametrize("games", [1, 3, 6])
+@pytest.mark.parametrize("number", [1, 2, 7, 9, 10, 16, 24])
+def test_methods_of_any_number_are_side_by_side_within_the_slot_of_their_game(number: int, games: int) -> None:
+    """Between games there is more room than between methods, and no marker touches the next one."""
+    results = [played(f"game{game}", f"mode{method}", "m") for game in range(games) for method in range(number)]
+    figure = next(draw(Report((), (), tuple(rows(results))), set(), {})).figure
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    lines = [line for line in axes.lines if line.get_marker() in {style.marker for style in styles(number)}]
+    columns = numpy.sort([numpy.asarray(line.get_xdata(), float) for line in lines], axis=0).T.tolist()
+    assert [len(places) for places in columns] == [number] * games
+    assert figure.get_tightbbox().width <= figure.get_figwidth()
+    assert axes.get_xlim() == (-0.5, games - 0.5)
+    unit = axes.transData.transform((1, 0))[0] - axes.transData.transform((0, 0))[0]
+    marker = lines[0].get_markersize() * figure.dpi / 72
+    for game, places in enumerate(columns):
+        steps = [right - left for left, right in pairwise(places)]
+        assert all(step * unit > marker for step in steps)
+        assert places[0] - (game - 0.5) == pytest.approx(game + 0.5 - places[-1])
+        assert 2 * (places[0] - (game - 0.5)) > max(steps, default=0)
+
+
+def styles(number: int) -> list[Style]:
+    """The styles of some methods of one model."""
+    return list(styles_of([("m", f"mode{mode}") for mode in range(number)]).values())
+
+
+def test_some_tens_of_methods_differ_with_and_without_colours() -> None:
+    drawn = styles(44)
+    assert len({(style.marker, style.dashes) for style in drawn}) == 44
+    assert len({(style.marker, style.colour) for style in drawn}) == 44
+    assert len({style.marker for style in drawn[:11]}) == 11
 
 
 def played(setting: str, mode: str, model: str, answers: int = 2, **errors: int) -> Summary:
