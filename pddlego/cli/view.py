@@ -8,13 +8,15 @@ from typing import Annotated
 import typer
 
 from pddlego.cli.exits import ignores_keys
+from pddlego.cli.options import place_named
 from pddlego.errors import UsageError
 from pddlego.runs.folders import runs_folder
 
 
 def command(
     runs: Annotated[
-        str | None, typer.Argument(help="A folder with run folders, or a run folder. Default: $PDDLEGO_RUNS or runs/.")
+        str | None,
+        typer.Argument(help="A folder with run folders, or a run (see show). Default: $PDDLEGO_RUNS or runs/."),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of 127.0.0.1; 0: any free one.")] = 0,
 ) -> None:
@@ -22,7 +24,7 @@ def command(
 
     The address holds a new secret each time. On another machine, forward the port: ssh -L 8000:127.0.0.1:8000.
     """
-    root = runs_folder(runs)
+    root = place_named(runs, None) if runs else runs_folder()
     if not root.is_dir():
         reason = "It is a file." if root.exists() else "There is no such folder."
         raise UsageError(f"{root} is not a folder with runs", reason, "Name one, or play: pddlego play coin.")

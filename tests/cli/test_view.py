@@ -33,14 +33,16 @@ EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 
 @contextmanager
-def viewing(folder: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process of `pddlego view runs`, and the address that it prints."""
-    command = [sys.executable, "-m", "pddlego", "view", "runs"]
+def viewing(
+    folder: Path, name: str = "runs", root: str = "runs", **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process of `pddlego view` with the folder or the run of this name, and the address that it prints."""
+    command = [sys.executable, "-m", "pddlego", "view", name]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with started(command, cwd=folder, env={**os.environ, **environment}, **pipes) as child:
         assert child.stdout is not None
         match = re.fullmatch(
-            r"Runs in runs: (http://127\.0\.0\.1:\d+/\S{32}/) \(stop with Ctrl-C\)\n", child.stdout.readline()
+            rf"Runs in {root}: (http://127\.0\.0\.1:\d+/\S{{32}}/) \(stop with Ctrl-C\)\n", child.stdout.readline()
         )
         assert match
         yield child, match[1]
@@ -78,7 +80,18 @@ def test_a_port_in_use_and_a_folder_that_is_missing(tmp_path: Path) -> None:
     assert len(errors.splitlines()) == 3
     errors = run("view", "nowhere", cwd=tmp_path).stderr
     assert three_lines(errors)
-    assert errors.startswith("Error: nowhere is not a folder with runs\n")
+    assert errors.startswith("Error: Unknown run nowhere\n")
+    (tmp_path / "runs").rmdir()
+    errors = run("view", cwd=tmp_path).stderr
+    assert three_lines(errors)
+    assert errors.startswith("Error: runs is not a folder with runs\n")
+
+
+@pytest.mark.parametrize("name", ["night", "ni", "runs/night", "latest"])
+def test_a_run_is_named_as_elsewhere(tmp_path: Path, name: str) -> None:
+    shutil.copytree(RECORDED / RUNS[0], tmp_path / "runs" / "night")
+    with viewing(tmp_path, name, "runs/night") as (_, address):
+        assert get(f"{address}night/?index")[0] == 200
 
 
 def test_no_page_has_a_key(tmp_path: Path) -> None:
