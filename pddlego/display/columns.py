@@ -87,7 +87,7 @@ EPISODE_COLUMNS: tuple[ListColumn[EpisodeStatus], ...] = (
     ListColumn("time", lambda episode: f"{episode.seconds:.1f}" if episode.seconds else "", right=True),
     ListColumn("cost", lambda episode: money(episode.cost) if episode.cost else "", right=True),
     ListColumn("changed", lambda row: time.strftime("%m-%d %H:%M:%S", time.localtime(row.modified_at)), width=14),
-    ListColumn("last command", lambda episode: episode.command, width=30),
+    ListColumn("last command", lambda episode: "" if episode.outcome else episode.command, width=30),
 )
 
 

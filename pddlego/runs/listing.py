@@ -17,7 +17,6 @@ from pddlego.models.limiter import read_ledger
 from pddlego.runs.folders import EPISODES, LEDGER, MANIFEST, folders
 from pddlego.runs.journal import lines_after
 from pddlego.runs.store import (
-    ASKED,
     RESULTS,
     is_locked,
     journal_name,
@@ -251,7 +250,7 @@ class EpisodeList:
 class RunRow:
     """A row of the table of runs. `name` is relative to the folder of run folders.
 
-    `games`, `modes` and `models` are those that were requested; `when` is the start time. `played` and `won` are
+    `games`, `modes` and `models` are those of the cells; `when` is the start time. `played` and `won` are
     numbers of `cells`, `again` is the number of cells that were played again, and `cost` is that of all attempts.
     `state` is `running`, `finished`, `failed` (every episode was lost to errors), `unfinished` (the same command would
     play more episodes), or the error if the folder is damaged. `note` is what the user wrote about the run.
@@ -317,13 +316,12 @@ def _run(folder: Path) -> RunRow:
     manifest = read_manifest(folder)
     last = {summary.cell: summary for summary in read_results(folder)[0]}
     played = [summary for summary in last.values() if summary.played]
-    cells = len({*read_cells(folder), *last})
+    cells = list(dict.fromkeys((*read_cells(folder), *last)))
     created = str(manifest.get("created", ""))
     counted = sum(summary.counts for summary in played)
-    state = "finished" if cells and counted >= cells else "failed" if played and not counted else "unfinished"
+    state = "finished" if cells and counted >= len(cells) else "failed" if played and not counted else "unfinished"
     games, modes, models = (
-        ", ".join(dict.fromkeys(name for matrix in manifest.get(ASKED, []) for name in matrix[part]))
-        for part in ("seeds", "modes", "models")
+        ", ".join(dict.fromkeys(getattr(cell, part) for cell in cells)) for part in ("setting", "mode", "model")
     )
     return RunRow(
         path=folder,
@@ -333,7 +331,7 @@ def _run(folder: Path) -> RunRow:
         when=datetime.fromisoformat(created) if created else None,
         played=len(played),
         won=sum(summary.won for summary in played),
-        cells=cells,
+        cells=len(cells),
         again=sum(summary.attempt > 1 for summary in last.values()),
         cost=sum(costs_of(folder).values()),
         state="running" if is_locked(folder) else state,

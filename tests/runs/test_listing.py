@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pddlego.display.columns import RUN_COLUMNS, episode_summary
+from pddlego.display.columns import EPISODE_COLUMNS, RUN_COLUMNS, episode_summary
 from pddlego.episode.events import Outcome
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES
-from pddlego.runs.listing import EpisodeList, list_runs, run_row
+from pddlego.runs.listing import EpisodeList, EpisodeStatus, list_runs, run_row
 from pddlego.runs.store import RESULTS, Store, is_locked, journal_name, results_from
 from pddlego.runs.summary import LastingError, Measures, Summary, dump_summary
 from tests.cli.command import run
@@ -59,6 +59,20 @@ def test_a_run_is_finished_if_nothing_of_it_would_be_played_again(tmp_path: Path
     (path / "manifest.json").write_text("{}")
     (row,) = list_runs(tmp_path)
     assert row.state == state
+
+
+def test_a_run_without_a_model_lists_none(tmp_path: Path) -> None:
+    run("play", "coin", "--seed", "1", "--mode", "random", "--max-steps", "1", cwd=tmp_path)
+    (row,) = list_runs(tmp_path / "runs")
+    assert (row.games, row.modes, row.models) == ("coin", "random", "none")
+
+
+def test_only_running_episodes_have_a_last_command(tmp_path: Path) -> None:
+    """An ended one has its result without its commands, or those that were read while it was played."""
+    (column,) = [column for column in EPISODE_COLUMNS if column.name == "last command"]
+    status = EpisodeStatus(tmp_path / "a.jsonl", command="move north")
+    assert column.text(status) == "move north"
+    assert column.text(replace(status, outcome=Outcome.WON)) == ""
 
 
 def test_a_run_of_model_errors_has_failed_and_a_note_is_listed(tmp_path: Path) -> None:
