@@ -107,7 +107,7 @@ class EpisodeFilter:
         """Advice if no journal matches: the existing values of the first option whose value no journal has."""
         started = [started_of(journal) for journal in journals]
         for name, value in self._wanted().items():
-            known = sorted({str(event.get(_FIELD.get(name, name))) for event in started})
+            known = sorted({str(event.get(_FIELD.get(name, name))) for event in started}, key=natural)
             if known and str(value) not in known:
                 listed = f"Its values of --{name} are: {', '.join(known[:12])}."
                 return listed if name == "seed" else suggestion(str(value), known, listed)

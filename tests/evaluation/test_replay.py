@@ -182,6 +182,15 @@ def test_the_last_attempt_at_an_episode_is_the_default(tmp_path: Path) -> None:
     assert "It has 1 episode, but none with seed 5" in refused.value.reason
 
 
+def test_existing_seeds_are_named_in_the_order_of_numbers(tmp_path: Path) -> None:
+    (tmp_path / "episodes").mkdir()
+    for seed in (10, 2, 1):
+        (tmp_path / "episodes" / f"coin-{seed}.jsonl").write_text(json.dumps({"event": {"seed": seed}}) + "\n")
+    with pytest.raises(UsageError) as refused:
+        find_journal(tmp_path, EpisodeFilter(seed=5))
+    assert refused.value.next_step == "Its values of --seed are: 1, 2, 10."
+
+
 @dataclass
 class Wired:
     """A game that fails in one way at its third command."""
