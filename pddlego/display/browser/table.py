@@ -207,8 +207,9 @@ class FilteredTable(Vertical, Generic[R]):
     @on(Rows.Moved)
     def _summarize(self) -> None:
         key = self.rows_widget.current_key
+        message = "no row matches" if key is None and self._rows else ""
         name = self._name_of(self._rows[key]) if key is not None else ""
-        shown = Text(clean("  ".join(filter(None, (self._summary, name)))), no_wrap=True, overflow="ellipsis")
+        shown = Text(clean("  ".join(filter(None, (message, self._summary, name)))), no_wrap=True, overflow="ellipsis")
         self.query_one("#summary", Static).update(shown)
 
     def _texts_of(self, row: R) -> tuple[str, ...]:

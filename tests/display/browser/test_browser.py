@@ -145,8 +145,10 @@ def test_sorting_and_filtering(tmp_path: Path) -> None:
         assert not pilot.app.screen.query_one(Input).display
         await pilot.press("slash", *"nothing like it")
         await until(pilot, lambda: not seeds(pilot))
+        await until(pilot, lambda: "no row matches" in shown(pilot))
         await pilot.press("enter", "space", "c", "enter")
         await pilot.press("escape")
+        await until(pilot, lambda: "no row matches" not in shown(pilot))
         await pilot.click(Rows, offset=(3, 0))
         assert table.sort == "state"
         await pilot.press("question_mark")
@@ -591,7 +593,9 @@ def test_the_last_keys_are_left_out_of_a_narrow_footer(runs: Path, width: int) -
         assert len(lines) < 20, "all keys fit on 24 lines"
         shown_keys = {line.split()[0]: line[14:].strip() for line in lines}
         assert shown_keys["x"] == "Surprise"
-        assert {"?", "esc", "t", "/", "r", "x", "n", "a", "d", "home", "end", "tab", "shift+tab"} < set(shown_keys)
+        assert {"q", "^c", "?", "esc", "t", "/", "r", "x", "n", "a", "d", "home", "end", "tab", "shift+tab"} < set(
+            shown_keys
+        )
 
     (journal,) = (runs / RUNS[0] / "episodes").iterdir()
     drive(at_episodes([journal], SOURCES), steps, (width, 24))
