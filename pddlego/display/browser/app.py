@@ -29,9 +29,7 @@ class Browser(App[None]):
     """The browser. `first` makes the first screen."""
 
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "quit", "Quit, also while you type", show=False, priority=True)
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+c", "quit", "Quit anywhere", show=False, priority=True)]
     TITLE = "pddlego"
 
     def __init__(self, first: Callable[[], Screen[None]]) -> None:
