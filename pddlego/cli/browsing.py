@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +31,7 @@ from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
 from pddlego.runs.listing import EpisodeList, journal_status
 from pddlego.runs.store import check_output, is_locked
-from pddlego.runs.summary import LastingError, Summary, assesses
+from pddlego.runs.summary import LastingError, Summary
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.limits import Heartbeat
 from pddlego.util.text import clean, count
@@ -118,7 +117,6 @@ def write_page(console: Console, path: Path, journals: Sequence[Path], step: int
     runs = {run: EpisodeList(run) for run in {journal.parent.parent for journal in journals}}
     for episodes in runs.values():
         episodes.poll()
-    indices = {journal: None if step is None else index_of(read_trace(journal)[1], step) for journal in journals}
     errors, total = Console(stderr=True), count(len(journals), "episode")
     with Heartbeat(lambda seconds: errors.print(f"{len(listed):,} of {total} checked", style="dim")):
         for number, journal in enumerate(journals):
@@ -131,8 +129,8 @@ def write_page(console: Console, path: Path, journals: Sequence[Path], step: int
                 journal, journal.stat().st_size
             )
             status = replace(status, cause=explanation.cause, modified_at=0.0)  # the page is not updated
-            shown, index = ShownEpisode(explanation, screen_of, UNICODE), indices[journal]
-            page = episode_page(f"episode-{number}", shown, index)
+            shown = ShownEpisode(explanation, screen_of, UNICODE)
+            page = episode_page(f"episode-{number}", shown, None if step is None else min(step, len(shown.steps) - 1))
             listed.append(ListedEpisode(status, page))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", soft_wrap=True)
@@ -223,9 +221,8 @@ def print_lines(
                 lines = full_lines(event, shown, glyphs)
             for line in lines:
                 console.print(line, soft_wrap=True)
-    if step is None and trace.ended is not None and trace.ended.outcome is not Outcome.WON and assesses(trace.ended):
-        unknown = f"not known ('pddlego truth {shlex.quote(str(journal.parent.parent))}' checks the facts)"
-        cause = saved_cause(journal) or unknown
+    is_lost = trace.ended is not None and trace.ended.outcome is not Outcome.WON
+    if step is None and is_lost and (cause := saved_cause(journal)):
         console.print(f"     cause: {cause}", soft_wrap=True, highlight=False, markup=False)
     kind, name = (Asked, "request") if requests else (Answered, "answer")
     having = [other.number for other in trace.steps if any(isinstance(event, kind) for event in other.events)]

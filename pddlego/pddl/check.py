@@ -153,7 +153,8 @@ def _with_calls(part: Sequence[Sexpr], domain: Domain) -> Sexpr:
         return ""
     rest, sizes = iter(part[1:]), {name: len(one.parameters) for name, one in domain.functions_by_name.items()}
     values = [(head, *itertools.islice(rest, sizes[str(head)])) if head in sizes else head for head in rest]
-    return (part[0], *values) if len(values) == 2 < len(part) - 1 else ""
+    nested = any(isinstance(value, tuple) and not {*value[1:]}.isdisjoint(sizes) for value in values)
+    return (part[0], *values) if len(values) == 2 < len(part) - 1 and not nested else ""
 
 
 class _Checker:
@@ -289,7 +290,7 @@ class _Checker:
             message = f"{node}: {term} is not a number or a function of objects; {what}"
             yield self.defect(DefectKind.NOT_SUPPORTED, node, message)
         elif function is None and term.head in self.domain.predicates_by_name:
-            message = f"{node}: {term.head} is a predicate, not a function; write {term} where it is true"
+            message = f"{node}: {term.head} is a predicate, not a function; write {term} or (not {term})"
             yield self.defect(DefectKind.UNDECLARED_FUNCTION, node, message)
         elif function is None:
             known = [*self.domain.functions_by_name, *([TOTAL_TIME.head] if isinstance(node, Metric) else [])]
@@ -307,16 +308,21 @@ class _Checker:
     def _meant(self, atom: Atom) -> str:
         """The PDDL form of an atom of another language, or with a name in the wrong role; empty for any other."""
         name, args, domain = atom.predicate, atom.args, self.domain
-        if "-" in args:
+        if "-" in args and not any(
+            before == "-" and number(arg) is not None for before, arg in itertools.pairwise(args)
+        ):
             kept = [arg for number, arg in enumerate(args) if "-" not in args[max(0, number - 1) : number + 1]]
             return f"types are written where names are declared; write {Atom(name, tuple(kept))}"
         form = infix_form(own := (name, *args)) or show(numeric_form(own, False) or numeric_form(own, True))
         form = form or show(_with_calls(own, domain))
         if not form and name not in domain.predicates_by_name and name in domain.functions_by_name:
-            call, value = (args[:-1], args[-1]) if number(" ".join(args[-1:])) is not None else (args, "NUMBER")
-            use = "change it, as in (assign" if self.where.endswith("effect") else "compare it, as in (>="
-            use = "write (=" if self.where == "fact" else use
-            return f"{name} is a function, not a predicate; {use} {Atom(name, call)} {value})"
+            parameters = domain.functions_by_name[name].parameters
+            given = args if number(" ".join(args[-1:])) is not None else (*args, "NUMBER")
+            given = given if len(given) == len(parameters) + 1 else (*(item.name for item in parameters), "NUMBER")
+            call = f"{Atom(name, given[:-1])} {given[-1]}"
+            use = f"write (= {call})" if self.where == "fact" else f"compare it, as in (>= {call})"
+            use += f", or change it, as in (assign {call})" if self.where.endswith("effect") else ""
+            return f"{name} is a function, not a predicate; {use}"
         if not form and name not in domain.predicates_by_name:
             inner = (args,) if args and args[0] in domain.predicates_by_name else args
             form = form_of(name, inner)
@@ -502,7 +508,7 @@ class _ProblemChecker(_Checker):
         elif predicate is None:
             close, names = _near(atom.predicate, predicates), ", ".join(sorted(predicates))
             use = f"use one of {names}" if names else "the domain declares none: add it to (:predicates …)"
-            hint = f"did you mean {close}?" if close else use
+            hint = f"did you mean {close}? Else {use}" if close else use
             message = f"{atom}: predicate {atom.predicate} is not declared; {hint}"
             yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message, atom.predicate)
         elif len(atom.args) != len(predicate.parameters):

@@ -485,9 +485,11 @@ def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> 
     """The parts of a connective, read by `inner`. A word among them becomes `Unreadable` with its own position."""
     if str not in map(type, part[1:]):
         return tuple(map(inner, part[1:]))
+    is_when = part[0] == "when"  # whose first part is a condition
+    joined = zip(part[1:], range(1, len(part)), strict=True) if is_when else joined_infix(part, inner is read_effect, 1)
     return tuple(
         inner(child) if type(child) is type(part) else replace(inner(child), place=place_at(part, number))
-        for child, number in joined_infix(part, inner is read_effect, 1)
+        for child, number in joined
     )
 
 

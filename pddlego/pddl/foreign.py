@@ -138,7 +138,9 @@ def joined_infix(parts: Sequence[Sexpr], in_effect: bool, start: int = 0) -> Ite
     """The parts from number `start` on, each with its number; a change or comparison such as `(f) -= 1` is one part."""
     while start < len(parts):
         three = tuple(parts[start : start + 3])
-        is_one = [isinstance(word, str) for word in three[:2]] == [False, True] and numeric_form(three, in_effect) != ""
+        is_open = (*parts[start + 3 : start + 4],) in CALCULATIONS  # more belongs to the number
+        is_one = [isinstance(word, str) for word in three[:2]] == [False, True] and not is_open
+        is_one = is_one and numeric_form(three, in_effect) != ""
         yield (three if is_one else parts[start]), start
         start += 3 if is_one else 1
 
@@ -168,6 +170,7 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
     left, right = ((one,) if (one := operator_first(side)) != side else side for side in (tuple(left), right))
     if len(left) != 1 or isinstance(left[0], str):  # without parentheses, as in (battery ?r >= 3)
         is_call = signs != [0] and left and all(isinstance(name, str) for name in left) and str(left[0])[0].isalpha()
+        is_call = is_call and {(name,) for name in left}.isdisjoint(CALCULATIONS)
         left = (tuple(left),) if is_call else ()
     is_value = len(right) == 1 and _is_value(right[0])
     sides = [side for side in (*left, *right) if isinstance(side, tuple)] if word == "=>" and right else []

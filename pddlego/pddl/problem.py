@@ -368,6 +368,9 @@ def meant_metric(section: tuple[Sexpr, ...]) -> tuple[Sexpr, ...]:
     ways = {"min": "minimize", "max": "maximize"}
     words = [part for part in section[1:] if isinstance(part, str)]
     directions = [ways[word.lstrip(":")[:3]] for word in words if word.lstrip(":")[:3] in ways]
+    infix = operator_first(section[2:])
+    if len(section) > 3 and directions and infix != section[2:]:
+        return (":metric", directions[0], infix)
     terms: list[Sexpr] = [operator_first(part) for part in section[1:] if isinstance(part, tuple)]
     terms += [(word,) if is_name(word) else word for word in words if word.lstrip(":")[:3] not in ways]
     return (":metric", *(directions or ["minimize"])[:1], *(terms or [("total-cost",)])[:1])

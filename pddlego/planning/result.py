@@ -136,7 +136,7 @@ class WhyNoPlan:
     `exclusive` are parts of the goal that can be reached, but never together. `chain` are sentences about what is
     missing, each about something that the sentence before it needs. `cures` are changes of the initial state, each of
     which makes a plan possible, such as `with (connected kitchen cellar) in :init`: types, facts that look
-    forgotten, and numbers; one for each of these. `complete`: the chain is known, and all changes were tried in time.
+    forgotten, and numbers. `complete`: nothing was left out because the time ended.
     """
 
     goals: tuple[GoalPart, ...]

@@ -44,6 +44,7 @@ def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPl
     reached: dict[Formula, bool | None] = {}
     parts: Parts = ()
     chain: list[str] = []
+    complete = False
     with contextlib.suppress(TooManyCasesError):  # what is known when the time is up
         relaxed = Relaxation(domain, problem, work)
         never = [goal for goal in goals if not relaxed.may_hold(goal, {})]
@@ -59,9 +60,12 @@ def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPl
         is_impossible = graph.complete and not states.where(goals)
         parts = failed or (states.least(goals) if is_impossible else ())
         chain = chain or (states.sentences(parts) if parts and graph.complete else [])
+        if not graph.complete:
+            half.renew()  # raises if the time ended this search, not the number of states
+        complete = True
     exclusive = tuple(map(str, parts)) if len(parts) > 1 else ()
     found = tuple(GoalPart(str(goal), reached.get(goal)) for goal in goals)
-    return WhyNoPlan(found, exclusive, tuple(chain[:_MOST_SENTENCES]))
+    return WhyNoPlan(found, exclusive, tuple(chain[:_MOST_SENTENCES]), complete=complete)
 
 
 class _States:
@@ -188,12 +192,12 @@ def why_no_plan(
     ends = clock() + seconds
     goals = tuple(dict.fromkeys(conjuncts(problem.goal)))
     why = planner.solve(domain, problem, EXPLAIN, seconds / 2).why
-    why = why or WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals))
-    complete = bool(why.chain)
+    why = why or WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals), complete=False)
+    complete = why.complete
 
     def has_plan(task: Problem, share: float) -> bool | None:
         nonlocal complete
-        left = ends - clock()  # less than half a second is for little but the start of a process
+        left = ends - clock()  # less than half a second is too short to start a process and search
         if left <= 0:
             return None
         tried = planner.solve(domain, task, Search("gbf", "hff", "auto"), max(left * share, min(left, 0.5)))

@@ -595,14 +595,15 @@ def print_table(console: Console, table: Table) -> None:
     """Print a table with its title; numbers are aligned to the right."""
     table, hidden = table.short(), list[str]()
     widths = {
-        name: max(*map(len, name.split()), *(len(row[place]) for row in table.body), 0) + 2
+        name: max(map(len, (*name.split(), *(row[place] for row in table.body))), default=0) + 2
         for place, name in enumerate(table.head)
     }
+    named = [name for name in table.head if name in (*NAMES, *_SIDES)]
+    shorter = sum(max(0, widths[name] - _SHORT - 2) for name in named)
     for name in _LEFT_OUT if _SIDES[-1] in table.head else ():
-        if sum(widths.values()) - 2 > console.width and widths.pop(name, 0):
+        if sum(widths.values()) - 2 - shorter > console.width and widths.pop(name, 0):
             hidden.insert(0, name)
     is_narrow = sum(max(widths[name], len(name) + 2) for name in widths) - 2 > console.width
-    named = [name for name in table.head if name in (*NAMES, *_SIDES) and name in widths]
     rest = sum(width for name, width in widths.items() if name not in named)
     room = dict(zip(named, name_widths((widths[name] - 2 for name in named), console.width - rest + 2), strict=True))
     grid = rich.table.Table(box=None, pad_edge=False, header_style="bold")

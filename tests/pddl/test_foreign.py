@@ -361,6 +361,20 @@ def test_operands_with_two_readings_are_not_guessed(part: str) -> None:
     assert part in tools.repair(domain).text
 
 
+@pytest.mark.parametrize(
+    ("place", "part"),
+    [
+        ("effect (shut ?t)", "(and (shut ?t) (fuel ?t) += (need ?t) - 1)"),
+        ("effect (shut ?t)", "(when (fuel ?t) = 3 (shut ?t))"),
+        ("precondition (dry ?t)", "(> fuel fuel 3)"),
+    ],
+)
+def test_no_advice_leaves_out_a_part_of_a_number(place: str, part: str) -> None:
+    domain = NUMERIC.replace(f":{place}", f":{place.split()[0]} {part}")
+    advice = [finding.advice for finding in tools.check(domain).findings if finding.severity == "error"]
+    assert advice and not any(one.startswith(("Write (increase", "Write (assign", "Write (>")) for one in advice)
+
+
 @pytest.mark.parametrize("sign", ["+", "-", "*", "/"])
 def test_a_long_infix_expression_does_not_become_a_deep_one(sign: str) -> None:
     part = f"(>= (need ?t) ((fuel ?t) {sign} {f' {sign} '.join(['1'] * 5_000)}))"
@@ -369,14 +383,19 @@ def test_a_long_infix_expression_does_not_become_a_deep_one(sign: str) -> None:
     assert tools.repair(domain).ok
 
 
+CHANGED = "Compare it, as in (>= (fuel ?t) NUMBER), or change it, as in (assign (fuel ?t) NUMBER)"
+
+
 @pytest.mark.parametrize(
     ("place", "part", "advice"),
     [
         ("precondition (dry ?t)", "(and (dry ?t) (fuel ?t))", "Compare it, as in (>= (fuel ?t) NUMBER)"),
         ("precondition (dry ?t)", "(fuel ?t 3)", "Compare it, as in (>= (fuel ?t) 3)"),
-        ("effect (shut ?t)", "(and (shut ?t) (fuel ?t))", "Change it, as in (assign (fuel ?t) NUMBER)"),
-        ("precondition (dry ?t)", "(>= (dry ?t) 1)", "Write (dry ?t) where it is true"),
-        ("effect (shut ?t)", "(increase (dry ?t) 1)", "Write (dry ?t) where it is true"),
+        ("effect (shut ?t)", "(and (shut ?t) (fuel ?t))", CHANGED),
+        ("effect (shut ?t)", "(when (fuel ?t) (shut ?t))", CHANGED),
+        ("precondition (dry ?t)", "(fuel ?t ?t)", "Compare it, as in (>= (fuel ?t) NUMBER)"),
+        ("precondition (dry ?t)", "(>= (dry ?t) 1)", "Write (dry ?t) or (not (dry ?t))"),
+        ("effect (shut ?t)", "(increase (dry ?t) 1)", "Write (dry ?t) or (not (dry ?t))"),
     ],
 )
 def test_a_function_in_place_of_a_predicate_is_not_to_be_declared(place: str, part: str, advice: str) -> None:

@@ -69,9 +69,7 @@ def command(
     handle_sigterm()
     if from_step is None:
         what = "--from-step is missing: resume goes back to a step of one episode"
-        raise UsageError(
-            what, "A new episode begins there.", "Name the step. To go on with an evaluation, run eval again."
-        )
+        raise UsageError(what, "It has no default.", "Name the step. To go on with an evaluation, run eval again.")
     if edit and problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
     explicit = given_options(flags, _OPTIONS)
