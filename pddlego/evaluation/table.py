@@ -316,7 +316,7 @@ def fitted_table(of: Iterable[Configuration], columns: Sequence[ShownColumn], wi
 def name_widths(widths: Iterable[int], room: int) -> list[int]:
     """The widths of columns with names. The widest is shortened until all fit, or none can be shortened further."""
     narrowed = list(widths)
-    while sum(width + 2 for width in narrowed) > room and max(narrowed) > _SHORTEST_NAME:
+    while sum(width + 2 for width in narrowed) > room and max(narrowed, default=0) > _SHORTEST_NAME:
         narrowed[narrowed.index(max(narrowed))] -= 1
     return narrowed
 

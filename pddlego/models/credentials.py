@@ -27,7 +27,9 @@ def check_key(name: str, key: str, base_url: str | None) -> None:
         raise UsageError(
             f"No API key for the model {name}",
             "OPENAI_API_KEY is not set, and no --base-url names another endpoint.",
-            suggestion(name, ("reader", LOCAL), "Set OPENAI_API_KEY, give --base-url, or play with --model reader.")
+            suggestion(
+                name, ("reader", LOCAL), "Set OPENAI_API_KEY, give --base-url, or choose the built-in model reader."
+            )
             if not name.endswith(".gguf")
             else f"Did you mean local:{name}?",
         )

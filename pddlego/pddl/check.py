@@ -7,7 +7,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TypeVar
 
 from pddlego.pddl.conditions import (
@@ -138,7 +137,12 @@ def _problem_defects(domain: Domain, problem: Problem, level: Level) -> Iterator
     yield from _ProblemChecker(domain, problem, level).defects()
 
 
-_near = partial(nearest, cutoff=0.6)  # as similar as carrying and carries
+def _near(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is as similar as carrying and carries; a short one has to be more similar."""
+    return nearest(name, known, cutoff=0.6 if len(name) > _SHORT else 0.75)
+
+
+_SHORT = 4
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
@@ -508,7 +512,7 @@ class _ProblemChecker(_Checker):
         elif predicate is None:
             close, names = _near(atom.predicate, predicates), ", ".join(sorted(predicates))
             use = f"use one of {names}" if names else "the domain declares none: add it to (:predicates …)"
-            hint = f"did you mean {close}? Else {use}" if close else use
+            hint = f"did you mean {close}?" if close else use
             message = f"{atom}: predicate {atom.predicate} is not declared; {hint}"
             yield self.defect(DefectKind.UNDECLARED_PREDICATE, atom, message, atom.predicate)
         elif len(atom.args) != len(predicate.parameters):

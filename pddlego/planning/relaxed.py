@@ -261,7 +261,9 @@ class Relaxation(Explorer):
         wanted = [*map(Renaming(binding).atom, atoms)]
         verb = "condition {} is never true" if len(wanted) == 1 else "conditions {} are never true together"
         text = f"its {verb.format(' and '.join(map(str, wanted)))}{self._then}"
-        examples = [str(atom) for atom in near if atom not in wanted][:MOST_TOGETHER]
+        examples = [str(atom) for atom in near if atom not in wanted]
+        more = len(examples) - MOST_TOGETHER
+        examples = [*examples[:MOST_TOGETHER], *([f"one of {more} other facts"] if more > 0 else [])]
         text += f": {' or '.join(examples)} is missing" if examples else ""
         is_static = len(wanted) == 1 and wanted[0].predicate not in self.added
         text += ", and no action makes it true" if is_static else ""

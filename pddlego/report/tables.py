@@ -591,8 +591,12 @@ _LEFT_OUT = ("95 %", "both won", "difference", "p", "seeds")
 """The columns that are left out of a narrow table of comparisons, the least important first."""
 
 
+_LONGEST_WORD = 10
+"""The width below which no text is wrapped."""
+
+
 def print_table(console: Console, table: Table) -> None:
-    """Print a table with its title; numbers are aligned to the right."""
+    """Print a table with its title; numbers are aligned to the right. What has no room at all is printed in parts."""
     table, hidden = table.short(), list[str]()
     widths = {
         name: max(map(len, (*name.split(), *(row[place] for row in table.body))), default=0) + 2
@@ -606,6 +610,12 @@ def print_table(console: Console, table: Table) -> None:
     is_narrow = sum(max(widths[name], len(name) + 2) for name in widths) - 2 > console.width
     rest = sum(width for name, width in widths.items() if name not in named)
     room = dict(zip(named, name_widths((widths[name] - 2 for name in named), console.width - rest + 2), strict=True))
+    needed = sum(min(room.get(name, width - 2), _LONGEST_WORD) + 2 for name, width in widths.items()) - 2
+    parts = table.parts(console.width, len(table.body) + 1) if needed > console.width and not hidden else []
+    if len(parts) > 1:
+        for part in parts:
+            print_table(console, part)
+        return
     grid = rich.table.Table(box=None, pad_edge=False, header_style="bold")
     for name, numeric in zip(table.head, table.is_numeric, strict=True):
         if name in widths:

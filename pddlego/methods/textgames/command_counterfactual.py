@@ -220,9 +220,9 @@ def _show(console: Console, losses: Sequence[_Loss]) -> None:
     for name, group in groups.items():
         won = (str(sum(loss.won and len(loss.errors) == number for loss in group)) for number in numbers)
         anyway = (str(sum(loss.controls[number - 1 : number] == [True] for loss in group)) for number in numbers)
-        body.append([*name, str(len(group)), "corrected", *won, *_other_counts(group)])
-        body.append([*name, "", "not corrected", *anyway, "", "", "", ""])
-    head = ["game", "mode", "model", "lost", "replayed", *(f"after {number}" for number in numbers)]
+        body.append([*name, "corrected", str(len(group)), *won, *_other_counts(group)])
+        body.append([*name, "not corrected", "", *anyway, "", "", "", ""])
+    head = ["game", "mode", "model", "replayed", "lost", *(f"after {number}" for number in numbers)]
     head += ["still lost", "no error", "no result", "cost"]
     print_table(console, Table("Lost episodes that are won after so many corrections", head, body))
     pairs: dict[str, list[tuple[bool, bool]]] = {}
