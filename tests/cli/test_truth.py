@@ -238,8 +238,8 @@ def test_what_was_not_played_on_is_no_loss(tmp_path: Path, refusals: Path, model
     done = run("counterfactual", "lost", *options, cwd=tmp_path, **endpoint)
     assert done.returncode == 3, done.stderr
     table = done.stdout.partition("Lost episodes that are won")[2]
-    row = next(line.split() for line in table.splitlines() if " corrected " in line)
-    lost, without_result = int(row[0]), int(row[-2])
+    row = next(line.split() for line in table.splitlines() if line.startswith("corrected "))
+    lost, without_result = int(row[1]), int(row[-2])
     assert lost == 3
     assert without_result >= 2
     assert row[-1] == "n/a", "the model has no price"
