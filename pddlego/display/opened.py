@@ -111,7 +111,7 @@ class ShownEpisode:
         """Why the episode ended as it did, with the answer of `step` if it is a failure, else of the decisive step.
 
         Without checks of facts, the answer is beside the request before any retries, which names what is possible. If
-        the game refused the model's command or was lost by it, the answer is the one that brought it.
+        the game refused the model's command or was lost by it, the answer is the one with this command.
         """
         if self.trace.ended is None:
             return Why([Text("The episode has not ended yet.")])

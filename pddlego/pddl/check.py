@@ -143,6 +143,7 @@ def _near(name: str, known: Iterable[str]) -> str | None:
 
 
 _SHORT = 4
+"""The length of a short name."""
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
@@ -155,9 +156,10 @@ def _with_calls(part: Sequence[Sexpr], domain: Domain) -> Sexpr:
     """A change or comparison whose functions lack parentheses, with these; empty for other expressions."""
     if not {*part[:1]} & {*CHANGES, "=", "<", ">", "<=", ">="}:
         return ""
-    rest, sizes = iter(part[1:]), {name: len(one.parameters) for name, one in domain.functions_by_name.items()}
-    values = [(head, *itertools.islice(rest, sizes[str(head)])) if head in sizes else head for head in rest]
-    nested = any(isinstance(value, tuple) and not {*value[1:]}.isdisjoint(sizes) for value in values)
+    rest, functions = iter(part[1:]), domain.functions_by_name
+    calls = ((head, functions.get(head) if isinstance(head, str) else None) for head in rest)
+    values = [(head, *itertools.islice(rest, len(call.parameters))) if call else head for head, call in calls]
+    nested = any(isinstance(value, tuple) and not {*value[1:]}.isdisjoint(functions) for value in values)
     return (part[0], *values) if len(values) == 2 < len(part) - 1 and not nested else ""
 
 
@@ -309,14 +311,22 @@ class _Checker:
             for arg, parameter in zip(atom.args, function.parameters, strict=True):
                 yield from self.argument(atom, arg, parameter.type, scope)
 
-    def _meant(self, atom: Atom) -> str:
-        """The PDDL form of an atom of another language, or with a name in the wrong role; empty for any other."""
+    def _misread(self, atom: Atom) -> Defect | None:
+        """The defect of an atom of another language, or with a name in the wrong role; None for any other."""
+        form, advice = self._meant(atom)
+        advice = f"that is not a form of PDDL; write {form}" if form else advice
+        is_syntax = form or atom.predicate in self.domain.predicates_by_name
+        rule = DefectKind.SYNTAX if is_syntax else DefectKind.UNDECLARED_PREDICATE
+        return self.defect(rule, atom, f"{atom}: {advice}") if advice else None
+
+    def _meant(self, atom: Atom) -> tuple[str, str]:
+        """The PDDL form of an atom, if it is of another language; else advice about it, or two empty texts."""
         name, args, domain = atom.predicate, atom.args, self.domain
         if "-" in args and not any(
             before == "-" and number(arg) is not None for before, arg in itertools.pairwise(args)
         ):
             kept = [arg for number, arg in enumerate(args) if "-" not in args[max(0, number - 1) : number + 1]]
-            return f"types are written where names are declared; write {Atom(name, tuple(kept))}"
+            return "", f"types are written where names are declared; write {Atom(name, tuple(kept))}"
         form = infix_form(own := (name, *args)) or show(numeric_form(own, False) or numeric_form(own, True))
         form = form or show(_with_calls(own, domain))
         if not form and name not in domain.predicates_by_name and name in domain.functions_by_name:
@@ -326,7 +336,7 @@ class _Checker:
             call = f"{Atom(name, given[:-1])} {given[-1]}"
             use = f"write (= {call})" if self.where == "fact" else f"compare it, as in (>= {call})"
             use += f", or change it, as in (assign {call})" if self.where.endswith("effect") else ""
-            return f"{name} is a function, not a predicate; {use}"
+            return "", f"{name} is a function, not a predicate; {use}"
         if not form and name not in domain.predicates_by_name:
             inner = (args,) if args and args[0] in domain.predicates_by_name else args
             form = form_of(name, inner)
@@ -336,10 +346,11 @@ class _Checker:
             elif negated in domain.predicates_by_name:
                 form = f"{Atom(negated, args)}" if name.startswith("?") else f"(not {Atom(negated, args)})"
             elif name in domain.types and len(args) == 1:
-                return f"{name} is a type; write '{args[0]} - {name}' where {args[0]} is declared, and no condition"
+                where = f"where {args[0]} is declared, and no condition"
+                return "", f"{name} is a type; write '{args[0]} - {name}' {where}"
             elif name in domain.actions_by_name:
-                return f"{name} is an action; write the facts that it makes true or false"
-        return f"that is not a form of PDDL; write {form}" if form else ""
+                return "", f"{name} is an action; write the facts that it makes true or false"
+        return form, ""
 
     def undeclared_types(self, node: Formula, variable: TypedName) -> Iterator[Defect]:
         for kind in either(variable.type):
@@ -351,10 +362,8 @@ class _Checker:
         name = atom.predicate
         predicate = self.domain.predicates_by_name.get(name)
         wanted: tuple[str | None, ...] = (None,) * len(atom.args)
-        meant = self._meant(atom)
-        if meant:
-            rule = DefectKind.SYNTAX if predicate or meant[:11] == "that is not" else DefectKind.UNDECLARED_PREDICATE
-            yield self.defect(rule, atom, f"{atom}: {meant}")
+        if misread := self._misread(atom):
+            yield misread
             return
         if predicate is None:
             hint = _hint(name, self.domain.predicates_by_name)
@@ -505,10 +514,9 @@ class _ProblemChecker(_Checker):
     def atom(self, atom: Atom, scope: Scope) -> Iterator[Defect]:
         predicates = self.domain.predicates_by_name
         predicate = predicates.get(atom.predicate)
-        meant = self._meant(atom) if predicate is None or "-" in atom.args else ""
-        if meant:
-            rule = DefectKind.SYNTAX if predicate or meant[:11] == "that is not" else DefectKind.UNDECLARED_PREDICATE
-            yield self.defect(rule, atom, f"{atom}: {meant}")
+        misread = self._misread(atom) if predicate is None or "-" in atom.args else None
+        if misread:
+            yield misread
         elif predicate is None:
             close, names = _near(atom.predicate, predicates), ", ".join(sorted(predicates))
             use = f"use one of {names}" if names else "the domain declares none: add it to (:predicates …)"

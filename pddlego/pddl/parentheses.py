@@ -86,6 +86,7 @@ _JOINS = re.compile(r"start|end|all|[\d.]+|begin|beginning|finish|over|by|to|the
 """Words before a list in an atom: times behind `at` and `over`, and operators as in `pddlego.pddl.foreign`."""
 
 _AND = "(and "
+"""The edit for an action whose conditions or effects are side by side, and end with one parenthesis too many."""
 
 _MAX_DEPTH = 100
 
@@ -404,8 +405,6 @@ def place_of_edit(text: str, start: int, new: str) -> str:
 def _defect(source: Source, start: int, new: str) -> Defect:
     line, _ = place = source.position(start)
     many = f"{len(new)} parentheses are" if len(new) > 1 else "a parenthesis is"
-    what, remedy = (
-        (f"{many} missing", f"write {new.strip()} there") if new else ("a parenthesis is surplus", "remove it")
-    )
-    what = "(and is missing" if new == _AND else what
+    what = "(and is missing" if new == _AND else f"{many} missing" if new else "a parenthesis is surplus"
+    remedy = f"write {new.strip()} there" if new else "remove it"
     return syntax_defect(f"{what} here: line {line}, {place_of_edit(source.text, start, new)}; {remedy}", place)

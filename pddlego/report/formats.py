@@ -279,8 +279,11 @@ def _lost(console: Console, report: Report) -> None:
         console.print()
 
 
-_LOST, _LOST_WIDTH = 10, 160
-"""The number of lost episodes that are listed, and of characters of each that are printed also on a narrow terminal."""
+_LOST = 10
+"""The number of lost episodes that are listed."""
+
+_LOST_WIDTH = 160
+"""The number of characters of a lost episode that are printed also on a narrow terminal."""
 
 FORMATS: Mapping[str, Callable[[Report], str]] = {
     "text": as_text,

@@ -591,8 +591,8 @@ _LEFT_OUT = ("95 %", "both won", "difference", "p", "seeds")
 """The columns that are left out of a narrow table of comparisons, the least important first."""
 
 
-_LONGEST_WORD = 10
-"""The width below which no text is wrapped."""
+_LEAST_TEXT = 10
+"""The width to which a column of texts may be narrowed, so that they are wrapped."""
 
 
 def print_table(console: Console, table: Table) -> None:
@@ -610,7 +610,11 @@ def print_table(console: Console, table: Table) -> None:
     is_narrow = sum(max(widths[name], len(name) + 2) for name in widths) - 2 > console.width
     rest = sum(width for name, width in widths.items() if name not in named)
     room = dict(zip(named, name_widths((widths[name] - 2 for name in named), console.width - rest + 2), strict=True))
-    needed = sum(min(room.get(name, width - 2), _LONGEST_WORD) + 2 for name, width in widths.items()) - 2
+    texts = {
+        name for name, numeric in zip(table.head, table.is_numeric, strict=True) if not numeric and name not in room
+    }
+    least = {name: min(width - 2, _LEAST_TEXT) if name in texts else width - 2 for name, width in widths.items()}
+    needed = sum(width + 2 for width in (least | room).values()) - 2
     parts = table.parts(console.width, len(table.body) + 1) if needed > console.width and not hidden else []
     if len(parts) > 1:
         for part in parts:

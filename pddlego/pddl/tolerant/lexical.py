@@ -125,7 +125,8 @@ def _balanced(draft: EditedText, note: Note) -> EditedText:
     for start, _, new in edits:
         where = "at the end" if new and start == end else place_of_edit(draft.text, start, new)
         if new:
-            note(f"{MISSING if new == ')' else 'an opening parenthesis was missing'} {where}")
+            what = "an opening parenthesis was" if new == "(" else "'(and' was"
+            note(f"{MISSING if new == ')' else f'{what} missing'} {where}")
         else:
             kind = "closing" if draft.text[start] == ")" else "opening"
             note(f"there were {kind} parentheses too many")
