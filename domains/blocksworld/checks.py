@@ -14,10 +14,9 @@ def read(item):
 
 def check(state, successor, item):
     holding, empty = successor["holding"], successor["arm-empty"]
-    is_strict = not OPTIONS["paper"]  # noqa: F821 -- the setting's options; the paper's check only counts blocks
-    if is_strict and holding and empty:
+    if holding and empty:
         return "the arm is not empty while it holds a block"
-    if is_strict and not holding and not empty:
+    if not holding and not empty:
         return "the arm is empty if it holds no block"
     if len(successor["clear"]) != len(successor["on-table"]):
         return (
