@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -97,7 +98,9 @@ async def fault(client: ClientSession, tool: str, **arguments: Any) -> str:
 def test_every_tool_answers(tmp_path: Path) -> None:
     async def conversation(client: ClientSession) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert {"check", "repair", "solve", "validate", "compare", "simulate"} < set(tools)
+        page = (Path(__file__).parents[1] / "docs" / "agents.md").read_text(encoding="utf-8")
+        documented = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", page, re.MULTILINE))
+        assert {name: ", ".join(tool.input_schema["properties"]) for name, tool in tools.items()} == documented
         assert all(tool.output_schema and tool.description for tool in tools.values())
         assert await call(client, "check", domain=DOMAIN, problem=PROBLEM, plan=PLAN) == {
             "ok": True,
