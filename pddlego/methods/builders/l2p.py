@@ -34,8 +34,10 @@ from pddlego.methods.builders.draft import (
     WholeProblem,
 )
 from pddlego.methods.builders.headings import fenced
+from pddlego.pddl.domain import read_domain
 from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import Level
 from pddlego.util.text import fault_of
 
 
@@ -72,7 +74,7 @@ def condition(value: Any) -> str:
 
 
 def _items(value: Any) -> list[Any]:
-    """The items of a list; another value is one item, and null is none."""
+    """The items of a list; another value is one item, and null is an empty list."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -218,8 +220,11 @@ def _filled(draft: Draft, value: Any) -> Draft:
         raise ValueError("It is empty")
     draft = _with_names(draft, details)
     for component in components:
+        if isinstance(component, WholeDomain):
+            draft = draft.with_level_of(read_domain(component.domain).domain)
         draft = draft.with_component(component)
-    return draft.with_level_of(draft.reading.domain)
+    draft = draft.with_level_of(draft.reading.domain)
+    return replace(draft, level=Level.TIME) if read_problem(draft.problem).problem.later else draft
 
 
 def _with_names(draft: Draft, details: _Details) -> Draft:
