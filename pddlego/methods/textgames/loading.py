@@ -23,7 +23,14 @@ from pddlego.methods.textgames.options import (
     TextGameOptions,
     requests_of,
 )
-from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule, fits_domain, parse_learned, whole_group
+from pddlego.methods.textgames.reading.rules import (
+    NOTE,
+    LearnedRules,
+    ReadingRule,
+    fits_domain,
+    parse_learned,
+    whole_group,
+)
 from pddlego.methods.textgames.settings import (
     ActionTable,
     ClaimRule,
@@ -407,7 +414,10 @@ def _text_of(place: str, setting: str, carried: Carried) -> str:
     writing, what = [mode.name for mode in MODES if mode.carries == carried], carried.kind
     path = find_run(place)
     if path.is_file():
-        return read_text(path)
+        text = read_text(path)
+        if carried == RULES:
+            _rules_in(text, str(path))
+        return text
     results = read_results(path)[0] if path.is_dir() else []
     own = [result for result in results if result.cell.setting == setting and base_mode(result.cell.mode) in writing]
     text = kept_text(path, own, make_codec(), what)
@@ -466,12 +476,18 @@ def setting_for(setting: GameSetting, variant: Variant, text: str | None = None)
 
 def _with_rules(start: Knowledge, text: str) -> Knowledge:
     """The knowledge with the rules in a text that fit its domain. Raises `UsageError` if the text has no rules."""
-    try:
-        learned = parse_learned(text)
-    except ValueError as error:
-        raise UsageError("The rules to begin with are invalid", f"{error}.", "Choose another --rules-from.") from error
+    learned = _rules_in(text, "the text to begin with")
     fitting = (rule for rule in learned.rules if fits_domain(rule, start.domain))
     return replace(start, learned=replace(learned, rules=tuple(fitting)))
+
+
+def _rules_in(text: str, place: str) -> LearnedRules:
+    """The rules in the text of a `place`, which errors name. Raises `UsageError`."""
+    try:
+        return parse_learned(text)
+    except ValueError as error:
+        what = f"The rules in {place} are invalid"
+        raise UsageError(what, f"{error}.", "Fix them, or choose another --rules-from.") from error
 
 
 def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting:
