@@ -164,8 +164,8 @@ def _with_conditions(domain: Domain, conditions: Iterable[_Condition]) -> Domain
         kept.setdefault((name, field), []).append(part)
 
     def left(action: _Schema) -> _Schema:
-        fields = {name: And(tuple(kept.get((action.name, name), ()))) for name in ("precondition", "effect")}
-        return replace(action, **fields)
+        parts = {name: And(tuple(kept.get((action.name, name), ()))) for name in ("precondition", "effect")}
+        return replace(action, precondition=parts["precondition"], effect=parts["effect"])
 
     changed = replace(domain, actions=tuple(map(left, domain.actions)), durative=tuple(map(left, domain.durative)))
     return replace(changed, text=str(changed))

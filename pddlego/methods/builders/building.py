@@ -295,9 +295,11 @@ def components_in(answer: str, targets: Sequence[Target], notes: list[str]) -> l
             except (LookupError, TypeError, AttributeError, RecursionError, ValueError) as error:
                 fault = fault_of(error.errors()[0]) if isinstance(error, ValidationError) else str(error)
                 raise ComponentError(f"the {target.kind} cannot be read: {fault}") from error
-            if not tagged and component is None:
+            if component is not None:
+                tagged = [component]
+            if not tagged:
                 raise
-            found += tagged or [component]
+            found += tagged
         notes += unasked([target.kind for target in targets], text)
         return found
 

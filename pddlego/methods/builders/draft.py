@@ -237,7 +237,7 @@ class Goal(Component):
 def _bare_metric(value: Any) -> Any:
     """Return `minimize (f)` for `(:metric minimize (f))` and `(minimize (f))` too, and an empty text for null."""
     reading = read_sexprs(value) if isinstance(value, str) else None
-    parts = reading.expressions if reading is not None and not reading.defects else ()
+    parts = tuple(reading.expressions) if reading is not None and not reading.defects else ()
     while parts and (parts[0] == ":metric" or (len(parts) == 1 and isinstance(parts[0], tuple))):
         parts = parts[1:] if parts[0] == ":metric" else tuple(parts[0])
     return " ".join(map(show, parts)) if parts and parts[0] in ("minimize", "maximize") else value or ""

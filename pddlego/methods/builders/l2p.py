@@ -154,6 +154,11 @@ class _Action(_Predicate):
     preconditions: _Condition = "(and)"
     effects: _Effects = _Effects()
 
+    @property
+    def component(self) -> WholeAction:
+        precondition, effect = self.preconditions, str(self.effects)
+        return WholeAction(name=self.name, parameters=self.parameters, precondition=precondition, effect=effect)
+
 
 class _State(_Described):
     facts: tuple[_Condition, ...] = ()
@@ -248,31 +253,26 @@ def _check_problem(name: str, text: str) -> None:
         raise ValueError(f"{name} is not supported: {faults[0]}")
 
 
-_TIME, _CONSTRAINTS = (
-    "only PDDL files and answers to built-in prompts may have time",
-    "nothing here plans with trajectory constraints",
-)
-_REFUSED: Mapping[str, tuple[str, tuple[str, ...]]] = {
+_REFUSED: Mapping[str, tuple[str, ...]] = {
     "durative_actions": (
-        _TIME,
-        (
-            *("durative_actions", "durative_action", "dur_actions", "nl_durative_actions"),
-            *("durative_conditions", "durative_condition", "dur_conds"),
-            *("durative_effects", "durative_effect", "dur_effects"),
-        ),
+        *("durative_actions", "durative_action", "dur_actions", "nl_durative_actions"),
+        *("durative_conditions", "durative_condition", "dur_conds"),
+        *("durative_effects", "durative_effect", "dur_effects"),
     ),
-    "events": (_TIME, ("events", "event")),
-    "processes": (_TIME, ("processes", "process")),
-    "timed_facts": (_TIME, ("timed_facts", "timed_fact")),
-    "constraint": (_CONSTRAINTS, ()),
-    "constraints": (_CONSTRAINTS, ("constraints", "constraint")),
+    "events": ("events", "event"),
+    "processes": ("processes", "process"),
+    "timed_facts": ("timed_facts", "timed_fact"),
+    "constraints": ("constraints", "constraint"),
+    "constraint": (),
 }
-"""What is not supported, by its field in a file: the reason, and its tags in an answer."""
+"""What is not supported, by its field in a file, and its tags in an answer."""
 
 
 def _refused(name: str) -> ValueError:
-    subject = f"{name.removesuffix('s')}s" if name != "processes" else name
-    return ValueError(f"{subject.replace('_', ' ')} are not supported: {_REFUSED[name][0]}")
+    if name.startswith("constraint"):
+        return ValueError("constraints are not supported: nothing here plans with trajectory constraints")
+    why = "only PDDL files and answers to built-in prompts may have time"
+    return ValueError(f"{name.replace('_', ' ')} are not supported: {why}")
 
 
 def _components(details: _Details) -> list[Component]:
@@ -284,7 +284,7 @@ def _components(details: _Details) -> list[Component]:
     components = [COMPONENTS[name](**{name: entries}) for name, entries in lists.items() if entries]
     if details.derived_predicates:
         components.append(DerivedPredicates(rules=details.derived_predicates))
-    components += map(_action, details.actions)
+    components += [action.component for action in details.actions]
     if details.domain_pddl and not components:
         components.append(WholeDomain(domain=details.domain_pddl))
     described = tuple(NamedAction(name=action.name, about=action.about) for action in details.actions)
@@ -304,15 +304,6 @@ def _components(details: _Details) -> list[Component]:
         _check_problem("metric", f"(define (problem p) (:domain d) (:init) (:goal (and)) (:metric {metric.metric}))")
         components.append(metric)
     return components
-
-
-def _action(action: _Action) -> WholeAction:
-    return WholeAction(
-        name=action.name,
-        parameters=action.parameters,
-        precondition=action.preconditions,
-        effect=str(action.effects),
-    )
 
 
 TAGS: Mapping[str, tuple[str, ...]] = {
@@ -338,11 +329,11 @@ _FIELDS = {"rules": "derived_predicates", "action": "actions", "init": "initial_
 
 def _tagged(text: str, tags: Sequence[str]) -> tuple[Any] | None:
     """The value in the last of these tags; None without one. Raises `ValueError` if it cannot be read."""
-    places = [(text.rfind(f"<{tag}>"), text.rfind(f"</{tag}>"), tag) for tag in tags]
-    start, end, tag = max(places)
-    if not 0 <= start < end:
+    ends = {tag: text.rfind(f"</{tag}>") for tag in tags}
+    start, tag = max(((text.rfind(f"<{tag}>", 0, max(end, 0)), tag) for tag, end in ends.items()), default=(-1, ""))
+    if start < 0:
         return None
-    inner = fenced(text[start + len(tag) + 2 : end]).strip()
+    inner = fenced(text[start + len(tag) + 2 : ends[tag]]).strip()
     return (last_object(f'{{"{tag}": {inner or "null"}}}', [tag]).value[tag],)
 
 
@@ -358,13 +349,19 @@ def tagged_components(kind: str, text: str, action: str, notes: list[str]) -> li
     `action` is the name of the action that was asked for; `notes` gets a note for each other one. Raises `ValueError`
     for values that cannot be read, and for those that are not supported.
     """
-    for name, (_, tags) in _REFUSED.items():
-        if tags and (other := _tagged(text, tags)) and other[0]:
+    for name, tags in _REFUSED.items():
+        if (other := _tagged(text, tags)) and other[0]:
             raise _refused(name)
     tagged = _tagged(text, TAGS[kind]) if kind in TAGS else None
     if tagged is None:
         return []
     value = tagged[0]
+    if (
+        kind in ("effects", "init", "goal", "metric", "domain", "problem")
+        and isinstance(value, list)
+        and len(value) == 1
+    ):
+        value = value[0]  # the library reads all as lists
     if kind in ("domain", "problem"):
         return [COMPONENTS[kind].model_validate({kind: getattr(_filled(Draft(), value), kind)})]
     if kind == "action-list":
@@ -380,11 +377,11 @@ def tagged_components(kind: str, text: str, action: str, notes: list[str]) -> li
     is_list = isinstance(_Details.model_fields[field].get_default(), (list, tuple))
     details = _Details.model_validate({field: _items(value) if is_list else value})
     found = [component for component in _components(details) if isinstance(component, COMPONENTS[kind])]
-    named = [component for component in found if isinstance(component, WholeAction) and component.name == action]
-    if named:
-        others = {component.name for component in found if isinstance(component, WholeAction)} - {action}
-        notes += [f"the action {name} was not asked for: it is ignored" for name in sorted(others)]
+    names = [component.name for component in found if isinstance(component, WholeAction)]
+    if action in names:
+        notes += [f"the action {name} was not asked for: it is ignored" for name in names if name != action]
+        found = [found[len(names) - 1 - names[::-1].index(action)]]
     if kind == "action" and not found:
         raise ValueError("it has no action")
     empty = {"goal": "(and)", "metric": ""}.get(kind, ())
-    return named or found or [COMPONENTS[kind].model_validate({next(iter(COMPONENTS[kind].model_fields)): empty})]
+    return found or [COMPONENTS[kind].model_validate({next(iter(COMPONENTS[kind].model_fields)): empty})]

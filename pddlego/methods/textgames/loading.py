@@ -23,14 +23,7 @@ from pddlego.methods.textgames.options import (
     TextGameOptions,
     requests_of,
 )
-from pddlego.methods.textgames.reading.rules import (
-    NOTE,
-    LearnedRules,
-    ReadingRule,
-    fits_domain,
-    parse_learned,
-    whole_group,
-)
+from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule, fits_domain, parse_learned, whole_group
 from pddlego.methods.textgames.settings import (
     ActionTable,
     ClaimRule,
@@ -174,6 +167,8 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
     setting = replace(setting, start=replace(setting.start, ladder=ladder))
     places = {DOMAIN: options.domain_from, RULES: options.rules_from}
     texts = {text.option: _text_of(place, name, text) for text, place in places.items() if place is not None}
+    if RULES.option in texts:
+        _with_rules(setting.start, texts[RULES.option], str(options.rules_from))  # errors name the file
     return replace(setting, sources={**setting.sources, **texts})
 
 
@@ -414,10 +409,7 @@ def _text_of(place: str, setting: str, carried: Carried) -> str:
     writing, what = [mode.name for mode in MODES if mode.carries == carried], carried.kind
     path = find_run(place)
     if path.is_file():
-        text = read_text(path)
-        if carried == RULES:
-            _rules_in(text, str(path))
-        return text
+        return read_text(path)
     results = read_results(path)[0] if path.is_dir() else []
     own = [result for result in results if result.cell.setting == setting and base_mode(result.cell.mode) in writing]
     text = kept_text(path, own, make_codec(), what)
@@ -474,20 +466,15 @@ def setting_for(setting: GameSetting, variant: Variant, text: str | None = None)
     )
 
 
-def _with_rules(start: Knowledge, text: str) -> Knowledge:
-    """The knowledge with the rules in a text that fit its domain. Raises `UsageError` if the text has no rules."""
-    learned = _rules_in(text, "the text to begin with")
-    fitting = (rule for rule in learned.rules if fits_domain(rule, start.domain))
-    return replace(start, learned=replace(learned, rules=tuple(fitting)))
-
-
-def _rules_in(text: str, place: str) -> LearnedRules:
-    """The rules in the text of a `place`, which errors name. Raises `UsageError`."""
+def _with_rules(start: Knowledge, text: str, place: str = "the text to begin with") -> Knowledge:
+    """The knowledge with the rules in the text of a `place` that fit its domain. Raises `UsageError` without rules."""
     try:
-        return parse_learned(text)
+        learned = parse_learned(text)
     except ValueError as error:
         what = f"The rules in {place} are invalid"
         raise UsageError(what, f"{error}.", "Fix them, or choose another --rules-from.") from error
+    fitting = (rule for rule in learned.rules if fits_domain(rule, start.domain))
+    return replace(start, learned=replace(learned, rules=tuple(fitting)))
 
 
 def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting:

@@ -36,7 +36,7 @@ OPENING = action("unlock", add=["(open ?i)"], delete=[], numeric=[], conditional
 CLOSING = action("lock", add=[], delete=["(open ?i)"], numeric=None, conditional=None)
 
 
-def built(*answers: str, retries: int = 0, level: str = "numbers") -> Any:
+def built(*answers: str, retries: int = 0, level: Any = "numbers") -> Any:
     return pddlego.builder(Scripted(*answers), "Boats.", domain=BOATS, level=level, retries=retries)
 
 
@@ -178,6 +178,7 @@ def test_empty_parts_may_be_null_or_an_empty_list(nothing: object) -> None:
         ("constants", [], "(define (problem"),
         ("rules", [], "(define (problem"),
         ("functions", None, "(define (problem"),
+        ("goal", [{"conditions": []}], "(:goal (and))"),
     ],
 )
 def test_empty_answers(kind: str, value: object, shown: str) -> None:
