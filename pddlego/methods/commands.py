@@ -44,7 +44,9 @@ def load(name: str) -> Any:
     if entry is not None:
         try:
             return entry.load()
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             reason = f"{entry.value}: {located(error)}."
             raise UsageError(f"The command '{name}' cannot be loaded", reason, "Fix or remove its package.") from error
     raise UsageError(f"{name.replace('.', ' with ')} is not available", "Its method is not here.", "Install it.")

@@ -60,7 +60,9 @@ def method(name: str) -> Method:
     try:
         loaded: Method = entry.load()
         fault = _fault(loaded, name)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 -- another package's code: its faults are not ours
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 -- another package's code: its faults are not ours
         fault = located(error)
     if fault:
         reason = f"{entry.value}: {fault}."

@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
 from math import floor
+from typing import Any, TypeVar
 
 from pddlego.pddl.conditions import ANY_TYPE, And, Change, Compare, Formula, Renaming, Term, number, with_parts
-from pddlego.pddl.domain import Action, Domain, Predicate, Rule
-from pddlego.pddl.numbers import numeric_part
+from pddlego.pddl.domain import Action, Domain, DurativeAction, Predicate, Rule
+from pddlego.pddl.numbers import TOTAL_COST, numeric_part
 from pddlego.pddl.problem import Problem, rename
 from pddlego.util.text import natural
+
+_Schema = TypeVar("_Schema", bound=Action)
 
 
 @dataclass(frozen=True)
@@ -33,21 +36,26 @@ class Anonymous:
 
 
 def anonymous(domain: Domain) -> Anonymous:
-    """The domain with a new name for each named element. Names are numbered in the order of the file."""
+    """The domain with a new name for each named element. Names are numbered in the order of the file.
+
+    `total-cost` and `?duration` belong to PDDL and keep their names.
+    """
     names = _numbered("predicate", (predicate.name for predicate in domain.predicates))
-    names |= _numbered("function", (function.name for function in domain.functions))
-    names |= _numbered("operator", (action.name for action in domain.actions))
+    names |= _numbered("function", (function.name for function in domain.functions if function.name != TOTAL_COST.head))
+    names |= _numbered("operator", (action.name for action in (*domain.actions, *domain.durative)))
     names |= _numbered("object", (constant.name for constant in domain.constants))
     names |= _numbered("type", (name for name in domain.types if name != ANY_TYPE))
-    names |= _numbered("?v", dict.fromkeys(re.findall(r"\?[^\s()]+", (domain.text or domain.canonical).lower())))
+    variables = re.findall(r"\?(?!duration[\s()])[^\s()]+", (domain.text or domain.canonical).lower())
+    names |= _numbered("?v", dict.fromkeys(variables))
     renaming = Renaming(names, names, names)
 
     def head(predicate: Predicate) -> Predicate:
         return Predicate(names.get(predicate.name, predicate.name), renaming.typed(predicate.parameters))
 
-    def action(original: Action) -> Action:
-        needs, changes = renaming.formula(original.precondition), renaming.formula(original.effect)
-        return Action(names[original.name], renaming.typed(original.parameters), needs, changes)
+    def action(original: _Schema) -> _Schema:
+        formulas = ("precondition", "effect", *(("duration",) if isinstance(original, DurativeAction) else ()))
+        changed: dict[str, Any] = {name: renaming.formula(getattr(original, name)) for name in formulas}
+        return replace(original, name=names[original.name], parameters=renaming.typed(original.parameters), **changed)
 
     renamed = Domain(
         "my-domain",
@@ -56,10 +64,13 @@ def anonymous(domain: Domain) -> Anonymous:
         constants=renaming.typed(domain.constants),
         predicates=tuple(map(head, domain.predicates)),
         functions=tuple(
-            replace(function, name=names[function.name], parameters=renaming.typed(function.parameters))
+            replace(
+                function, name=names.get(function.name, function.name), parameters=renaming.typed(function.parameters)
+            )
             for function in domain.functions
         ),
         actions=tuple(map(action, domain.actions)),
+        durative=tuple(map(action, domain.durative)),
         derived=tuple(Rule(head(rule.predicate), renaming.formula(rule.condition)) for rule in domain.derived),
     )
     return Anonymous(replace(renamed, text=str(renamed)), names)
@@ -141,7 +152,7 @@ _Condition = tuple[str, str, Formula]
 def _conditions(domain: Domain) -> list[_Condition]:
     return [
         (action.name, field, part)
-        for action in domain.actions
+        for action in (*domain.actions, *domain.durative)
         for field in ("precondition", "effect")
         for part in _conjuncts(getattr(action, field))
     ]
@@ -151,15 +162,12 @@ def _with_conditions(domain: Domain, conditions: Iterable[_Condition]) -> Domain
     kept: dict[tuple[str, str], list[Formula]] = {}
     for name, field, part in conditions:
         kept.setdefault((name, field), []).append(part)
-    actions = tuple(
-        replace(
-            action,
-            precondition=And(tuple(kept.get((action.name, "precondition"), ()))),
-            effect=And(tuple(kept.get((action.name, "effect"), ()))),
-        )
-        for action in domain.actions
-    )
-    changed = replace(domain, actions=actions)
+
+    def left(action: _Schema) -> _Schema:
+        parts = {name: And(tuple(kept.get((action.name, name), ()))) for name in ("precondition", "effect")}
+        return replace(action, precondition=parts["precondition"], effect=parts["effect"])
+
+    changed = replace(domain, actions=tuple(map(left, domain.actions)), durative=tuple(map(left, domain.durative)))
     return replace(changed, text=str(changed))
 
 

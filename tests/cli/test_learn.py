@@ -44,3 +44,13 @@ def test_the_copy_of_the_rules_never_ends_an_evaluation(tmp_path: Path, is_file:
     done = run(*command, "2,12" if is_file else "2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert not (folder / "carried").is_dir()
+
+
+@pytest.mark.parametrize("text", ["[[rule]]\n", "no TOML", "[[rule]]\npattern = '('\n", ""])
+def test_rules_that_cannot_be_read_are_refused_with_the_name_of_their_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    done = run("play", "coin", "--mode", "learn", "--rules-from", "mine.toml", cwd=tmp_path)
+    if text:
+        assert done.returncode == 2
+        assert done.stderr.startswith("Error: The rules in mine.toml are invalid")
+    assert "Traceback" not in done.stderr

@@ -271,6 +271,23 @@ def test_a_package_adds_a_command(folder: Path) -> None:
     assert run("check", "--help", cwd=folder).returncode == 0
 
 
+@pytest.mark.parametrize("raised", ["SystemExit(7)", "BaseException('odd')", "GeneratorExit()", "SystemExit()"])
+def test_whatever_an_import_raises_it_ends_in_three_lines(folder: Path, raised: str) -> None:
+    site = folder.parent / "site"
+    with (site / "guess-1.0.dist-info/entry_points.txt").open("a") as entries:
+        entries.write("\n[pddlego.commands]\nodds = guess.odds:odds\n")
+    (site / "guess/odds.py").write_text(f"raise {raised}\n")
+    broken(folder, "import re\n", f"import re\n\nraise {raised}\n")
+    for arguments in (("odds",), ("play", "numbers", "--mode", "guess")):
+        sys.modules.pop("guess.odds", None)
+        done = run(*arguments, cwd=folder)
+        assert done.returncode == 2
+        assert "cannot be loaded" in done.stderr
+        assert raised.partition("(")[0] in done.stderr
+        assert [line[:6] for line in done.stderr.splitlines()[:1]] == ["Error:"]
+        assert "Traceback" not in done.stderr
+
+
 def test_an_environment_says_whether_an_answer_was_accepted(folder: Path) -> None:
     with Environment("numbers", "guess") as environment:
         environment.reset(1)
@@ -299,6 +316,8 @@ def test_training_data_have_verdicts(folder: Path, model_server: ModelServer) ->
             "package guess (guess/__init__.py, line 8): RuntimeError: gone.",
         ),
         ("import re\n", "import re\n\nraise SystemExit(7)\n", "SystemExit: 7"),
+        ("import re\n", "import re\n\nraise BaseException('odd')\n", "BaseException: odd"),
+        ("import re\n", "import re\n\nraise GeneratorExit\n", "GeneratorExit"),
         ("import re\n", "import\n", "SyntaxError"),
         ("METHOD = Guess()", "METHOD = 42", "it is not a Method"),
         ("    options = Options\n", "    options = None\n", "its options are not a pydantic model"),

@@ -260,8 +260,8 @@ class Builder:
             if not event.passing:
                 self.record.add(event, self._writer.budget.seconds)
 
-    def _accept(self, draft: Draft) -> None:
-        for event in self._writer.accept(self._draft, draft):
+    def _accept(self, draft: Draft, notes: tuple[str, ...] = ()) -> None:
+        for event in self._writer.accept(self._draft, draft, notes):
             self.record.add(event, self._writer.budget.seconds)
         self._draft = draft
 
@@ -402,7 +402,7 @@ class Builder:
         if attempt.value is None:
             reason = attempt.failure or "No answer could be used."
             raise ModelError(f"The model has no usable {', '.join(kinds)}", reason, "See the last answer, or set it.")
-        self._accept(attempt.value)
+        self._accept(attempt.value, attempt.notes)
         components = components_in(attempt.answer, [Target(kind, action) for kind in kinds], [])
         self.reply = BuilderReply(attempt.answer, tuple(components))
         return self
@@ -465,6 +465,8 @@ class Builder:
             changes["facts"] = tuple(dict.fromkeys((*old.facts, *part.facts)))
         elif component == "goal":
             changes["goal"] = part.goal
+        elif component == "metric":
+            changes["metric"] = part.metric
         self._draft = replace(before, **changes)
         return self
 

@@ -15,6 +15,7 @@ from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Accepted, Event, Outcome, Rejected
 from pddlego.episode.loop import FIRST, Attempt, Retry, refine
 from pddlego.methods.builders.draft import (
+    COMPONENTS,
     PROBLEM_COMPONENTS,
     ActionPart,
     Component,
@@ -25,7 +26,7 @@ from pddlego.methods.builders.draft import (
     schema_of,
 )
 from pddlego.methods.builders.headings import headed_component
-from pddlego.methods.builders.l2p import tagged_component
+from pddlego.methods.builders.l2p import tagged_components, unasked
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback, Message, Request, cut_off, incomplete, shortened
 from pddlego.models.prompts import Prompts
@@ -196,8 +197,9 @@ class ComponentWriter:
         except ComponentError as error:
             feedback = incomplete(answer) or (cut_off() if error.cut_off else Feedback("invalid answer", f"{error}."))
             return Attempt(answer.text, feedback=feedback)
-        for target, component in zip(targets, components, strict=True):
-            result = self._put(component, draft, target)
+        for component in components:
+            kind = next(kind for kind, model in COMPONENTS.items() if type(component) is model)
+            result = self._put(component, draft, Target(kind, targets[0].action))
             if isinstance(result, Feedback):
                 return Attempt(answer.text, feedback=result)
             draft = result
@@ -277,23 +279,28 @@ def filled_prompt(prompt: str, description: str, draft: Draft, action: str) -> s
 
 
 def components_in(answer: str, targets: Sequence[Target], notes: list[str]) -> list[Component]:
-    """The components of an answer in our form, or in one of L2P's. Raises `ComponentError`."""
+    """The components of an answer in our form, or in one of L2P's, which may have several actions.
+
+    `notes` gets a note for each part that was not asked for. Raises `ComponentError`.
+    """
     text = spoken(answer)
     try:
         return read_components([target.kind for target in targets], text, notes)
     except ComponentError:
-        found = []
+        found = list[Component]()
         for target in targets:
             try:
-                component = tagged_component(target.kind, text, target.action) or headed_component(
-                    target.kind, text, target.action
-                )
+                tagged = tagged_components(target.kind, text, target.action, notes)
+                component = None if tagged else headed_component(target.kind, text, target.action)
             except (LookupError, TypeError, AttributeError, RecursionError, ValueError) as error:
                 fault = fault_of(error.errors()[0]) if isinstance(error, ValidationError) else str(error)
                 raise ComponentError(f"the {target.kind} cannot be read: {fault}") from error
-            if component is None:
+            if component is not None:
+                tagged = [component]
+            if not tagged:
                 raise
-            found.append(component)
+            found += tagged
+        notes += unasked([target.kind for target in targets], text)
         return found
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pddlego.pddl import Domain
 from pddlego.pddl.check import check_domain
@@ -234,10 +234,19 @@ class Goal(Component):
     goal: str
 
 
+def _bare_metric(value: Any) -> Any:
+    """Return `minimize (f)` for `(:metric minimize (f))` and `(minimize (f))` too, and an empty text for null."""
+    reading = read_sexprs(value) if isinstance(value, str) else None
+    parts = tuple(reading.expressions) if reading is not None and not reading.defects else ()
+    while parts and (parts[0] == ":metric" or (len(parts) == 1 and isinstance(parts[0], tuple))):
+        parts = parts[1:] if parts[0] == ":metric" else tuple(parts[0])
+    return " ".join(map(show, parts)) if parts and parts[0] in ("minimize", "maximize") else value or ""
+
+
 class PlanMetric(Component):
     """The quality measure of plans, such as `minimize (total-time)`; empty without one."""
 
-    metric: str
+    metric: Annotated[str, BeforeValidator(_bare_metric)]
 
 
 class WholeDomain(Component):
@@ -467,7 +476,8 @@ class Draft:
         objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
         facts = (*problem.init_lines(), *map(str, problem.sorted_later()))
         metric = str(problem.metric) if problem.metric else ""
-        return replace(self, objects=objects, facts=facts, goal=str(problem.goal), metric=metric)
+        name = problem.name if problem.name != "unknown" else ""
+        return replace(self, objects=objects, facts=facts, goal=str(problem.goal), metric=metric, problem_name=name)
 
     def with_component(self, component: Component) -> Draft:
         """Replace a component. The new predicates of an action are added to the others."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from pddlego.errors import UsageError
 from pddlego.methods.builders.draft import (
@@ -26,6 +26,7 @@ from pddlego.methods.builders.draft import (
     NewType,
     Objects,
     Parameters,
+    PlanMetric,
     Preconditions,
     Typed,
     WholeAction,
@@ -33,8 +34,10 @@ from pddlego.methods.builders.draft import (
     WholeProblem,
 )
 from pddlego.methods.builders.headings import fenced
+from pddlego.pddl.domain import read_domain
 from pddlego.pddl.nearly_json import last_object
 from pddlego.pddl.problem import read_problem
+from pddlego.pddl.rules import Level
 from pddlego.util.text import fault_of
 
 
@@ -57,20 +60,22 @@ def condition(value: Any) -> str:
         raise ValueError(f"'{unknown}' is not a supported condition")
     parts = value.get("conditions", value.get("condition", []))
     if head in ("forall", "exists"):
-        variables = " ".join(
-            f"{variable['variable']} - {variable.get('type', 'object')}" for variable in value["parameters"]
-        )
+        variables = " ".join(_Variable.model_validate(variable).line for variable in _items(value.get("parameters")))
         return f"({head} ({variables}) {condition(parts)})"
     if head == "imply":
         return f"(imply {condition(value.get('antecedent'))} {condition(value.get('consequent'))})"
     if head == "not":
         return f"(not {condition(parts)})"
     if head in ("and", "or"):
-        conditions = parts if isinstance(parts, list) else [parts]
-        return f"({head} {' '.join(map(condition, conditions))})"
+        return f"({head} {' '.join(map(condition, _items(parts)))})"
     if "conditions" in value:
         return condition(parts)
     raise ValueError(f"{str(value)[:60]!r} is not a condition")
+
+
+def _items(value: Any) -> list[Any]:
+    """The items of a list; another value is one item, and null is an empty list."""
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 _HEADS = (None, "forall", "exists", "imply", "not", "and", "or")
@@ -84,7 +89,16 @@ _Condition = Annotated[str, BeforeValidator(condition)]
 
 
 class _Described(BaseModel, extra="forbid"):
-    about: Annotated[str, BeforeValidator(lambda value: value or "")] = Field(default="", validation_alias="desc")
+    about: str = Field(default="", validation_alias="desc")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, value: Any) -> Any:
+        """Leave out empty fields: l2p allows null and an empty list for any of them."""
+        if not isinstance(value, dict):
+            return value
+        known = {field.validation_alias or name for name, field in cls.model_fields.items()}
+        return {key: part for key, part in value.items() if key not in known or part not in (None, [], {})}
 
 
 class _Named(_Described, Typed):
@@ -108,9 +122,42 @@ class _Derived(_Described, NewRule):
     condition: _Condition = "(and)"
 
 
+class _Changes(_Described):
+    add: tuple[_Condition, ...] = ()
+    delete: tuple[_Condition, ...] = ()
+    numeric: tuple[_Condition, ...] = ()
+
+    @property
+    def parts(self) -> list[str]:
+        """The added and deleted facts, and the numbers that change, as parts of a conjunction."""
+        return [*self.add, *(f"(not {fact})" for fact in self.delete), *self.numeric]
+
+
+class _Conditional(_Described):
+    condition: _Condition = "(and)"
+    effect: _Changes = _Changes()
+
+
+class _Effects(_Changes):
+    conditional: tuple[_Conditional, ...] = ()
+
+    @property
+    def parts(self) -> list[str]:
+        """As above, with the conditional effects."""
+        return [*super().parts, *(f"(when {c.condition} (and {' '.join(c.effect.parts)}))" for c in self.conditional)]
+
+    def __str__(self) -> str:
+        return f"(and {' '.join(self.parts)})"
+
+
 class _Action(_Predicate):
     preconditions: _Condition = "(and)"
-    effects: Any = None
+    effects: _Effects = _Effects()
+
+    @property
+    def component(self) -> WholeAction:
+        precondition, effect = self.preconditions, str(self.effects)
+        return WholeAction(name=self.name, parameters=self.parameters, precondition=precondition, effect=effect)
 
 
 class _State(_Described):
@@ -163,20 +210,26 @@ def with_l2p(draft: Draft, text: str, place: str = "the file") -> Draft:
     """
     what, todo = f"{place} holds no components of l2p", "Write it as DomainDetails or ProblemDetails do."
     try:
-        details = _Details.model_validate(json.loads(text))
-        components, metric = _components(details), _metric(details)
-        draft = _with_names(draft, details)
+        return _filled(draft, json.loads(text))
     except ValidationError as error:
         raise UsageError(what, f"{fault_of(error.errors()[0])}.", todo) from error
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error).splitlines()[0]
-        raise UsageError(what, f"{reason}.", todo) from error
-    if not components and not metric:
-        raise UsageError(what, "It is empty.", todo)
+    except (RecursionError, ValueError) as error:
+        raise UsageError(what, f"{str(error).splitlines()[0]}.", todo) from error
+
+
+def _filled(draft: Draft, value: Any) -> Draft:
+    """The draft with the components of a value. Raises `ValueError`."""
+    details = _Details.model_validate(value)
+    components = _components(details)
+    if not components:
+        raise ValueError("It is empty")
+    draft = _with_names(draft, details)
     for component in components:
+        if isinstance(component, WholeDomain):
+            draft = draft.with_level_of(read_domain(component.domain).domain)
         draft = draft.with_component(component)
     draft = draft.with_level_of(draft.reading.domain)
-    return replace(draft, metric=metric) if metric else draft
+    return replace(draft, level=Level.TIME) if read_problem(draft.problem).problem.later else draft
 
 
 def _with_names(draft: Draft, details: _Details) -> Draft:
@@ -193,15 +246,6 @@ def _with_names(draft: Draft, details: _Details) -> Draft:
 _DOMAIN_PARTS = ("types", "constants", "predicates", "functions", "derived_predicates", "actions", "domain_pddl")
 
 
-def _metric(details: _Details) -> str:
-    """The metric as PDDL; empty without one. Raises `ValueError` if it cannot be read."""
-    if details.metric is None:
-        return ""
-    text = f"(:metric {details.metric.optimization} {details.metric.expression})"
-    _check_problem("metric", f"(define (problem p) (:domain d) (:init) (:goal (and)) {text})")
-    return text
-
-
 def _check_problem(name: str, text: str) -> None:
     """Raises `ValueError` if the field of this name has what cannot be read."""
     faults = [defect.message for defect in read_problem(text).defects if defect.blocking]
@@ -209,19 +253,38 @@ def _check_problem(name: str, text: str) -> None:
         raise ValueError(f"{name} is not supported: {faults[0]}")
 
 
+_REFUSED: Mapping[str, tuple[str, ...]] = {
+    "durative_actions": (
+        *("durative_actions", "durative_action", "dur_actions", "nl_durative_actions"),
+        *("durative_conditions", "durative_condition", "dur_conds"),
+        *("durative_effects", "durative_effect", "dur_effects"),
+    ),
+    "events": ("events", "event"),
+    "processes": ("processes", "process"),
+    "timed_facts": ("timed_facts", "timed_fact"),
+    "constraints": ("constraints", "constraint"),
+    "constraint": (),
+}
+"""What is not supported, by its field in a file, and its tags in an answer."""
+
+
+def _refused(name: str) -> ValueError:
+    if name.startswith("constraint"):
+        return ValueError("constraints are not supported: nothing here plans with trajectory constraints")
+    why = "only PDDL files and answers to built-in prompts may have time"
+    return ValueError(f"{name.replace('_', ' ')} are not supported: {why}")
+
+
 def _components(details: _Details) -> list[Component]:
-    for name in ("durative_actions", "events", "processes"):
-        if getattr(details, name):
-            raise ValueError(f"{name.replace('_', ' ')} are not supported: only files in PDDL may have time")
-    if details.constraint or details.constraints:
-        raise ValueError("constraints are not supported: nothing here plans with trajectory constraints")
-    if details.initial_state.timed_facts:
-        raise ValueError("timed facts are not supported: only files in PDDL may have time")
+    """The components of a value; the metric has the form of `PlanMetric`. Raises `ValueError`."""
+    for name in _REFUSED:
+        if getattr(details, name, details.initial_state.timed_facts):
+            raise _refused(name)
     lists = {name: getattr(details, name) for name in ("types", "constants", "predicates", "functions")}
     components = [COMPONENTS[name](**{name: entries}) for name, entries in lists.items() if entries]
     if details.derived_predicates:
         components.append(DerivedPredicates(rules=details.derived_predicates))
-    components += map(_action, details.actions)
+    components += [action.component for action in details.actions]
     if details.domain_pddl and not components:
         components.append(WholeDomain(domain=details.domain_pddl))
     described = tuple(NamedAction(name=action.name, about=action.about) for action in details.actions)
@@ -236,76 +299,89 @@ def _components(details: _Details) -> list[Component]:
         components.append(Init(facts=details.initial_state.facts))
     if details.goal_state.conditions:
         components.append(Goal(goal=condition(details.goal_state.conditions)))
+    if details.metric:
+        metric = PlanMetric(metric=f"{details.metric.optimization} {details.metric.expression}")
+        _check_problem("metric", f"(define (problem p) (:domain d) (:init) (:goal (and)) (:metric {metric.metric}))")
+        components.append(metric)
     return components
 
 
-def _action(action: _Action) -> WholeAction:
-    return WholeAction(
-        name=action.name,
-        parameters=action.parameters,
-        precondition=action.preconditions,
-        effect=_effect(action.effects or {}, action.name),
-    )
-
-
-def _effect(effects: Any, name: str) -> str:
-    if not isinstance(effects, Mapping):
-        raise ValueError(f"the effects of {name} are not an object")
-    parts = _changes(effects, name, "conditional")
-    for effect in effects.get("conditional", []):
-        inner = " ".join(_changes(effect.get("effect", {}), name))
-        parts.append(f"(when {condition(effect.get('condition'))} (and {inner}))")
-    return f"(and {' '.join(parts)})"
-
-
-def _changes(effects: Mapping[str, Any], name: str, *more: str) -> list[str]:
-    """The added and deleted facts, and the numbers that change, as parts of a conjunction.
-
-    Raises `ValueError` for fields that are neither these nor `more`.
-    """
-    unknown = next((key for key in effects if key not in ("add", "delete", "numeric", "desc", *more)), None)
-    if unknown is not None:
-        raise ValueError(f"{name} has effects of an unknown kind: {unknown}")
-    numeric = [condition(effect) for effect in effects.get("numeric") or ()]
-    deleted = (f"(not {condition(fact)})" for fact in effects.get("delete", []))
-    return [*map(condition, effects.get("add", [])), *deleted, *numeric]
-
-
-TAGS: Mapping[str, tuple[str, str]] = {
-    **{kind: (kind, kind) for kind in ("types", "constants", "predicates", "functions", "objects")},
-    "rules": ("derived_predicates", "derived_predicates"),
-    "action": ("actions", "actions"),
-    "init": ("initial_states", "initial_state"),
-    "goal": ("goal_states", "goal_state"),
+TAGS: Mapping[str, tuple[str, ...]] = {
+    **{f"{kind}s": (f"{kind}s", kind) for kind in ("type", "constant", "predicate", "function")},
+    "rules": ("derived_predicates", "derived_predicate", "der_preds"),
+    "action-list": ("nl_actions",),
+    "parameters": ("parameters", "parameter"),
+    "preconditions": ("preconditions", "precondition", "preconds"),
+    "effects": ("effects", "effect"),
+    "action": ("actions", "action"),
+    "objects": ("objects", "object"),
+    "init": ("initial_states", "initial_state", "initial", "init"),
+    "goal": ("goal_states", "goal_state", "goals", "goal"),
+    "metric": ("metric", "metrics"),
+    "domain": ("domain", "environment"),
+    "problem": ("problem", "task"),
 }
-"""The tags of l2p's answers with a component of each kind, and the names of its fields in a file."""
+"""The tags of l2p's answers with a component of each kind. The first is that of the library's own template."""
+
+_FIELDS = {"rules": "derived_predicates", "action": "actions", "init": "initial_state", "goal": "goal_state"}
+"""The fields of a file that have other names than the kinds of their components."""
 
 
-def tagged_component(kind: str, text: str, action: str) -> Component | None:
-    """The component of this kind in the answer to a prompt of l2p; None if the answer does not have its tag.
-
-    `action` is the name of the action that was asked for. Raises `ValueError` and `LookupError` for values that cannot
-    be read.
-    """
-    tag, field = TAGS.get(kind, (kind.replace("action-list", "nl_actions"), ""))
-    start, end = text.rfind(f"<{tag}>"), text.rfind(f"</{tag}>")
-    if not 0 <= start < end:
+def _tagged(text: str, tags: Sequence[str]) -> tuple[Any] | None:
+    """The value in the last of these tags; None without one. Raises `ValueError` if it cannot be read."""
+    ends = {tag: text.rfind(f"</{tag}>") for tag in tags}
+    start, tag = max(((text.rfind(f"<{tag}>", 0, max(end, 0)), tag) for tag, end in ends.items()), default=(-1, ""))
+    if start < 0:
         return None
-    value = last_object(f'{{"{tag}": {fenced(text[start + len(tag) + 2 : end])}}}', [tag]).value[tag]
+    inner = fenced(text[start + len(tag) + 2 : ends[tag]]).strip()
+    return (last_object(f'{{"{tag}": {inner or "null"}}}', [tag]).value[tag],)
+
+
+def unasked(kinds: Sequence[str], text: str) -> list[str]:
+    """Notes about what an answer to a prompt of l2p has, and what was not asked for."""
+    tags = [names[0] for kind, names in TAGS.items() if kind not in kinds]
+    return [f"<{tag}> was not asked for: it is ignored" for tag in tags if f"<{tag}>" in text and f"</{tag}>" in text]
+
+
+def tagged_components(kind: str, text: str, action: str, notes: list[str]) -> list[Component]:
+    """The components of this kind in the answer to a prompt of l2p: several actions, or one; none without its tag.
+
+    `action` is the name of the action that was asked for; `notes` gets a note for each other one. Raises `ValueError`
+    for values that cannot be read, and for those that are not supported.
+    """
+    for name, tags in _REFUSED.items():
+        if (other := _tagged(text, tags)) and other[0]:
+            raise _refused(name)
+    tagged = _tagged(text, TAGS[kind]) if kind in TAGS else None
+    if tagged is None:
+        return []
+    value = tagged[0]
+    if (
+        kind in ("effects", "init", "goal", "metric", "domain", "problem")
+        and isinstance(value, list)
+        and len(value) == 1
+    ):
+        value = value[0]  # the library reads all as lists
     if kind in ("domain", "problem"):
-        draft = with_l2p(Draft(), json.dumps(value), "the answer")
-        return COMPONENTS[kind].model_validate({kind: getattr(draft, kind)})
+        return [COMPONENTS[kind].model_validate({kind: getattr(_filled(Draft(), value), kind)})]
     if kind == "action-list":
-        return ActionList(actions=tuple(NamedAction(name=name, about=str(about)) for name, about in value.items()))
+        listed = value.items() if isinstance(value, Mapping) else [(value, "")]
+        return [ActionList(actions=tuple(NamedAction(name=name, about=str(about)) for name, about in listed))]
     if kind == "parameters":
-        return Parameters(name=action, parameters=tuple(map(_Variable.model_validate, value)))
+        return [Parameters(name=action, parameters=tuple(map(_Variable.model_validate, _items(value))))]
     if kind == "preconditions":
-        return Preconditions(name=action, precondition=condition(value))
+        return [Preconditions(name=action, precondition=condition(value))]
     if kind == "effects":
-        return Effects(name=action, effect=_effect(value, action))
-    if field and not value:
-        return COMPONENTS[kind].model_validate({next(iter(COMPONENTS[kind].model_fields)): ()})
-    components = _components(_Details.model_validate({field: value})) if field else []
-    found = [component for component in components if isinstance(component, COMPONENTS[kind])]
-    named = [component for component in found if isinstance(component, WholeAction) and component.name == action]
-    return (named or found)[-1]
+        return [Effects(name=action, effect=str(_Effects.model_validate(value or {})))]
+    field = _FIELDS.get(kind, kind)
+    is_list = isinstance(_Details.model_fields[field].get_default(), (list, tuple))
+    details = _Details.model_validate({field: _items(value) if is_list else value})
+    found = [component for component in _components(details) if isinstance(component, COMPONENTS[kind])]
+    names = [component.name for component in found if isinstance(component, WholeAction)]
+    if action in names:
+        notes += [f"the action {name} was not asked for: it is ignored" for name in names if name != action]
+        found = [found[len(names) - 1 - names[::-1].index(action)]]
+    if kind == "action" and not found:
+        raise ValueError("it has no action")
+    empty = {"goal": "(and)", "metric": ""}.get(kind, ())
+    return found or [COMPONENTS[kind].model_validate({next(iter(COMPONENTS[kind].model_fields)): empty})]

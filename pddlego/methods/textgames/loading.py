@@ -167,6 +167,8 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
     setting = replace(setting, start=replace(setting.start, ladder=ladder))
     places = {DOMAIN: options.domain_from, RULES: options.rules_from}
     texts = {text.option: _text_of(place, name, text) for text, place in places.items() if place is not None}
+    if RULES.option in texts:
+        _with_rules(setting.start, texts[RULES.option], str(options.rules_from))  # errors name the file
     return replace(setting, sources={**setting.sources, **texts})
 
 
@@ -464,12 +466,13 @@ def setting_for(setting: GameSetting, variant: Variant, text: str | None = None)
     )
 
 
-def _with_rules(start: Knowledge, text: str) -> Knowledge:
-    """The knowledge with the rules in a text that fit its domain. Raises `UsageError` if the text has no rules."""
+def _with_rules(start: Knowledge, text: str, place: str = "the text to begin with") -> Knowledge:
+    """The knowledge with the rules in the text of a `place` that fit its domain. Raises `UsageError` without rules."""
     try:
         learned = parse_learned(text)
     except ValueError as error:
-        raise UsageError("The rules to begin with are invalid", f"{error}.", "Choose another --rules-from.") from error
+        what = f"The rules in {place} are invalid"
+        raise UsageError(what, f"{error}.", "Fix them, or choose another --rules-from.") from error
     fitting = (rule for rule in learned.rules if fits_domain(rule, start.domain))
     return replace(start, learned=replace(learned, rules=tuple(fitting)))
 

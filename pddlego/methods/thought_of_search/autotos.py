@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import SettingError, UsageError
-from pddlego.models.transcript import Conversation, Turn
+from pddlego.models.transcript import Conversation, Turn, parse_place
 from pddlego.pddl.conditions import And, Atom
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.util.clone import Clone
 
 PREFIX = "autotos:"
+
+CHECKED: Mapping[str, Mapping[str, object]] = {"deduction": {"allow_same": True}}
+"""Options of our checks that make them the partial checks of the authors' code, by problem."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,21 @@ def logged_dialogues(place: str, space: str, name: str) -> tuple[Conversation, .
     if not known:
         raise source.wrong(logs, "it has no dialogue")
     return tuple(known)
+
+
+_OWN_SUCCESSOR = re.compile(r"^Input state: (.+)\nExample wrong successor state: (.+)$", re.MULTILINE)
+
+
+def refuses_same(model: str, seed: int, space: str) -> bool:
+    """Whether feedback in the dialogue that the model `transcript:autotos:PATH` replays names a state as its own wrong
+    successor. The authors' code accepts such a successor, but some of their dialogues are older.
+    """
+    wanted = parse_place(model.partition(":")[2])
+    known = logged_dialogues(wanted.place, space, space) or ()
+    own = [talk for talk in known if (talk.model, talk.variant) == (wanted.model or known[0].model, "val")]
+    turns = own[seed if len(own) > 1 else 0].turns if own and (seed < len(own) or len(own) == 1) else ()
+    pairs = (pair for turn in turns for pair in _OWN_SUCCESSOR.findall(turn.prompt))
+    return any(sorted(state) == sorted(successor) for state, successor in pairs)  # sets are printed in any order
 
 
 _SYSTEM = r'sysmsg = """'

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, groupby, product
 from keyword import iskeyword
 from pathlib import Path
@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pddlego.errors import SettingError
 from pddlego.methods.setting_files import SettingHead
-from pddlego.methods.thought_of_search.autotos import lists
+from pddlego.methods.thought_of_search.autotos import CHECKED, lists, refuses_same
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
     GoalTest,
@@ -111,6 +111,8 @@ class FileSpace(Space):
         usual = {"checks": f"{folder}/checks.py", **{kind: f"{folder}/{kind}.jsonl" for kind in _LISTS}}
         places = {kind: getattr(file.files, kind) or place for kind, place in usual.items()}
         cloned = lists(problem, folder) if problem else {}
+        if problem:
+            file = file.model_copy(update={"options": {**file.options, **CHECKED.get(folder, {})}})
         texts = {kind: cloned[kind][1] if kind in cloned else _text_of(place) for kind, place in places.items()}
         return cls(
             folder,
@@ -123,6 +125,14 @@ class FileSpace(Space):
             verifies_goals=file.verifies_goals,
             paper=paper,
         )
+
+    def replayed(self, model: str, seed: int) -> FileSpace:
+        """The problem with the partial check of the recorded dialogue that a model replays, if it does."""
+        allowed = self.file.options.get("allow_same", False)
+        if not allowed or not refuses_same(model, seed, self.name):
+            return self
+        options = {**self.file.options, "allow_same": False}
+        return replace(self, file=self.file.model_copy(update={"options": options}))
 
     def prompt(self, judge: SpaceJudge) -> Mapping[str, object]:
         file = self.file

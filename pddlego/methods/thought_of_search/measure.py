@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pddlego.episode.events import Rejected
+from pddlego.episode.events import Outcome, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring
 from pddlego.methods.setting_files import published
@@ -23,16 +23,14 @@ def measure(trace: Trace) -> Measures:
 
     `accuracy` exists only for finished episodes: read both together. `accuracy_first` and `accuracy_sound` are those of
     the earlier points of the paper's Figure 3, where they were evaluated. Expansions per second are of CPU time.
+    A dialogue that an error or a limit ended has no number of answers: it would have had more.
     """
     coded, evaluated = trace.all(Coded), {event.point: event for event in trace.all(Finished)}
     done = evaluated.get("complete")
     answers = Counter(event.which for event in coded)
-    numbers: dict[str, int | float] = {
-        "answers": len(coded),
-        "successor_answers": answers["successors"],
-        "goal_answers": answers["goal"],
-        "finished": int(done is not None),
-    }
+    numbers: dict[str, int | float] = {"finished": int(done is not None)}
+    if trace.ended is None or trace.ended.outcome in (Outcome.WON, Outcome.LOST):
+        numbers |= {"answers": len(coded), "goal_answers": answers["goal"], "successor_answers": answers["successors"]}
     shares = {point: event.solved / event.total for point, event in evaluated.items()}
     numbers |= {f"accuracy_{point}": shares[point] for point in ("first", "sound") if point in shares}
     curve = tuple((float(place), shares[point]) for place, point in enumerate(_POINTS) if point in shares)

@@ -28,6 +28,7 @@ from pddlego.methods.thought_of_search.events import (
     TestStage,
 )
 from pddlego.methods.thought_of_search.expander import KEYS, as_the_paper, canonical
+from pddlego.methods.thought_of_search.file_space import FileSpace
 from pddlego.methods.thought_of_search.functions import (
     BOTH,
     Code,
@@ -83,9 +84,11 @@ def play(cell: Cell, setting: SearchSetting, options: SearchOptions, tools: Tool
         raise UsageError(f"Mode {BY_PERSON} needs a person", reason, "Use 'pddlego play' in a terminal.")
     with Sandbox(options.isolation) as sandbox:
         yield Isolated(options.isolation, sandbox.layers())
-        with setting.space.judge(sandbox, cell.seed) as judge, ExitStack() as stack:
+        space = setting.space
+        space = space.replayed(cell.model, cell.seed) if isinstance(space, FileSpace) else space
+        with space.judge(sandbox, cell.seed) as judge, ExitStack() as stack:
             if variant.mode.name == OWN_TESTS:
-                tests = yield from write_tests(setting.space, judge, sandbox, tools, budget)
+                tests = yield from write_tests(space, judge, sandbox, tools, budget)
                 stack.callback(tests.session.close)
                 judge = tests
             approver = tools.approver if variant.mode.name == BY_PERSON else None

@@ -293,7 +293,7 @@ def test_our_form_counts_before_those_of_l2p() -> None:
         ("types", "## Types\n{'a': 'x'", "cannot be read"),
         ("types", "## Types\n" + "[" * 5_000, "cannot be read"),
         ("init", "### INITIAL\n```\n(at a\n```", "closing one"),
-        ("effects", tagged("effects", {"add": [], "change": []}), "unknown kind: change"),
+        ("effects", tagged("effects", {"add": [], "change": []}), "effects cannot be read: change"),
         ("actions", "", "holds no JSON object"),
         ("parameters", tagged("parameters", ["?x - t"]), "the parameters cannot be read"),
         ("action", tagged("actions", []), "the action cannot be read"),

@@ -164,7 +164,10 @@ def test_numeric_effects_raise_the_level(effects: object) -> None:
     [
         ("no json", "holds no components of l2p"),
         ([1], "holds no components of l2p"),
-        ({"durative_actions": [{}]}, "only files in PDDL may have time"),
+        (
+            {"durative_actions": [{}]},
+            "durative actions are not supported: only PDDL files and answers to built-in prompts may have time",
+        ),
         ({"initial_state": {"timed_facts": [{"time": 1, "fact": "(p)"}]}}, "may have time"),
         (
             {"goal_state": {"conditions": [{"operator": "always", "condition": "(p)"}]}},
@@ -182,7 +185,7 @@ def test_numeric_effects_raise_the_level(effects: object) -> None:
         ({**PROBLEM, "domain_name": "depot"}, "the problem is of the domain depot, and the domain is rover_domain"),
         ({**DOMAIN, "name": "a rover"}, "name: "),
         ({"actions": [{"name": "a", "duration": [1]}]}, "actions.0.duration"),
-        ({"actions": [{"name": "a", "effects": {"assign": ["(x)"]}}]}, "a has effects of an unknown kind: assign"),
+        ({"actions": [{"name": "a", "effects": {"assign": ["(x)"]}}]}, "actions.0.effects.assign"),
         ({"goal_state": {"conditions": [{"operator": "and", "conditions": [], "within": 3}]}}, "'within' is not"),
         ({"problem_pddl": "(define (problem p) (:domain d) (:constraints (always (p))) (:goal (p)))"}, "problem_pddl"),
         ({"name": "rover"}, "It is empty"),

@@ -202,3 +202,68 @@ def test_the_recorded_dialogues_go_as_they_went(tmp_path: Path) -> None:
         numbers = result["measures"]["numbers"]
         assert (numbers["answers"], bool(numbers["finished"])) == expected[key], key
         assert numbers.get("accuracy", 1.0) == 1.0
+
+
+KEEPING = "def successors(state, rules):\n    return [state | {then} for known, then in rules if known in state]"
+ADDING = KEEPING.replace("known in state]", "known in state and then not in state]")
+GOAL_TEST = "def is_goal(state, target):\n    return target in state"
+REFUSED = (
+    "Invalid transition.\nInput state: {{'{0}', '{1}'}}\nExample wrong successor state: {{'{1}', '{0}'}}\nRules: []"
+)
+
+
+def dialogue(*turns: tuple[str, str]) -> str:
+    return "".join(LOG.format(prompt=prompt, answer=f"```\n{code}\n```") for prompt, code in turns)
+
+
+@needs_locks
+def test_a_state_may_be_its_own_successor_unless_the_dialogue_says_otherwise(tmp_path: Path) -> None:
+    clone = written_clone(tmp_path / "clone")
+    short = dialogue(("q", KEEPING), ("g", GOAL_TEST))
+    long = dialogue(("q", KEEPING), ("g", GOAL_TEST), (REFUSED.format("tabby", "cat"), ADDING))
+    logs = tmp_path / "clone" / "src" / "clean_logs" / "prontoqa"
+    for folder, texts in {"new-val": (short,), "old-val": (short, long), "other-val": (long,)}.items():
+        (logs / f"{folder}_logs").mkdir(parents=True)
+        for number, text in enumerate(texts):
+            (logs / f"{folder}_logs" / f"script_log_{number}.txt").write_text(text)
+    models = ",".join(f"transcript:{clone},model={name}" for name in ("new", "old", "other"))
+    options = ("--set", f"problem={clone}", "--parity", "paper", "--run", "r")
+    done = run("eval", "deduction", "--modes", "tos", "--models", models, "--seeds", "0-1", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    results = map(json.loads, (tmp_path / "runs" / "r" / "results.jsonl").read_text().splitlines())
+    played = {
+        (result["cell"]["model"].partition("model=")[2], result["cell"]["seed"]): (
+            result["outcome"],
+            result["measures"]["numbers"]["answers"],
+        )
+        for result in results
+    }
+    assert played == {
+        ("new", 0): ("won", 2),
+        ("new", 1): ("won", 2),
+        ("old", 0): ("won", 2),
+        ("old", 1): ("won", 3),
+        ("other", 0): ("won", 3),
+        ("other", 1): ("won", 3),
+    }
+    again = run("replay", "r", cwd=tmp_path)
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+@needs_locks
+def test_a_dialogue_without_its_end_has_no_number_of_answers(tmp_path: Path) -> None:
+    clone = written_clone(tmp_path / "clone")
+    logs = tmp_path / "clone" / "src" / "clean_logs" / "prontoqa" / "gpt4-val_logs"
+    logs.mkdir(parents=True)
+    (logs / "script_log_1.txt").write_text(
+        dialogue(("q", "def successors(state, rules):\n    return []"), ("g", GOAL_TEST))
+    )
+    model = f"transcript:{clone},model=gpt4"
+    options = ("--set", f"problem={clone}", "--parity", "paper", "--run", "r")
+    run("eval", "deduction", "--modes", "tos", "--models", model, "--seeds", "0", *options, cwd=tmp_path)
+    (line,) = (tmp_path / "runs" / "r" / "results.jsonl").read_text().splitlines()
+    assert json.loads(line)["outcome"] == "model error"
+    report = run("report", "r", "--format", "markdown", cwd=tmp_path)
+    assert report.returncode == 0, report.stderr
+    assert "2.00" not in report.stdout
+    assert "ended with an error" in report.stdout

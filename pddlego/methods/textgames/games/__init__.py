@@ -115,7 +115,9 @@ def _guarded(engine: str, what: str, call: Callable[[], T]) -> T:
         return call()
     except EngineError:
         raise
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         advice = "Ask those who made it."
         raise EngineError(f"The engine '{engine}' failed to {what}", f"{located(error)}.", advice) from error
 

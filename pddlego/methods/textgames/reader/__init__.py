@@ -125,7 +125,9 @@ def rules_of(name: str) -> type[ReadingRules] | None:
         return None
     try:
         rules: type[ReadingRules] = offered.load()
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         reason = f"{offered.value}: {located(error)}."
         raise UsageError(f"The reader's rules '{name}' cannot be loaded", reason, "Fix their package.") from error
     return rules
