@@ -31,6 +31,7 @@ from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
 from pddlego.planning.result import EXPLAIN, GROUND, NO_PLAN, NOTHING_THERE, TOO_DEEP, PlanResult, PlanStatus, Search
+from pddlego.planning.separate import separated
 from pddlego.planning.validate import FaultKind, goal_holds, plan_cost, speaks_of_nothing, validate
 from pddlego.util.children import die_with, limit_memory
 from pddlego.util.limits import Work
@@ -196,6 +197,9 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
             if isinstance(plan, tuple):
                 return PlanResult(PlanStatus.GROUND, problem.goal, slices=plan)
             fault = validate(domain, problem, plan, Work()) if plan is not None else None
+            if plan is not None and fault is not None and plan.durations:
+                others = (other for other in separated(domain, problem, plan) if not validate(domain, problem, other))
+                plan, fault = next(((other, None) for other in others), (plan, fault))
         except PlanningError as error:
             message = error.message
             if error.status is PlanStatus.INVALID:
@@ -214,6 +218,6 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
             return PlanResult(PlanStatus.SOLVED, problem.goal, plan, cost=plan_cost(domain, problem, plan))
         if fault.kind is FaultKind.TOO_LARGE:
             return failed(PlanStatus.INVALID, TOO_DEEP)
-        return failed(PlanStatus.CRASHED, f"the plan found does not work: {fault}")
+        return failed(PlanStatus.BOUND, f"no valid plan found: in a plan of {attempt.engine}, {fault.what}")
     # Not in an except block, where the exception keeps the memory of the search in use.
     return failed(PlanStatus.MEMORY, OUT_OF_MEMORY)
