@@ -234,7 +234,9 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
             return PlanResult(PlanStatus.SOLVED, problem.goal, plan, cost=plan_cost(domain, problem, plan))
         if fault.kind is FaultKind.TOO_LARGE:
             return failed(PlanStatus.INVALID, TOO_DEEP)
-        rounds = needs_numbers(domain, problem) and not engine_task(str(domain), str(problem)).is_exact
+        if needs_numbers(domain, problem) is None:
+            return failed(PlanStatus.CRASHED, f"{NO_VALID_PLAN}: {fault.what}")
+        rounds = not engine_task(str(domain), str(problem)).is_exact
         how = ", which computes in floating point" if rounds else ""
         return failed(PlanStatus.BOUND, f"{NO_VALID_PLAN}: in a plan of {attempt.engine}{how}, {fault.what}")
     # Not in an except block, where the exception keeps the memory of the search in use.
