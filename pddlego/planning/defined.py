@@ -84,8 +84,8 @@ class _Rewriter:
             derived=tuple(replace(rule, condition=self.condition(rule.condition)) for rule in domain.derived),
         )
         facts = problem.facts.union(*(self.atoms(value.left) for value in problem.values))
-        values = [literal for literal in problem.later if isinstance(literal.part, Compare)]
-        later = {replace(literal, part=atom) for literal in values for atom in self.atoms(literal.part.left)}
+        values = [(literal, literal.part.left) for literal in problem.later if isinstance(literal.part, Compare)]
+        later = {replace(literal, part=atom) for literal, fluent in values for atom in self.atoms(fluent)}
         goal = self.condition(problem.goal)
         return domain, replace(problem, facts=facts, later=problem.later | later, goal=goal)
 
