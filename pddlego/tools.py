@@ -577,7 +577,7 @@ def read_domain_file(file: DomainFile, level: Level = Level.CLASSICAL) -> Domain
     errors = [defect.message for defect in check_domain(domain, level) if defect.blocking]
     if errors:
         always = [defect.message for defect in check_domain(domain, Level.TIME) if defect.blocking]
-        raise _invalid("domain", file, always or errors, bool(always))
+        raise _invalid("domain", file, always or errors, None if always else level)
     return domain
 
 
@@ -591,7 +591,7 @@ def read_problem_file(domain: Domain, file: ProblemFile, level: Level = Level.CL
     errors = [defect.message for defect in find(level) if defect.blocking]
     if errors:
         always = [defect.message for defect in find(Level.TIME) if defect.blocking]
-        raise _invalid("problem", file, always or errors, bool(always))
+        raise _invalid("problem", file, always or errors, None if always else level)
     return problem
 
 
@@ -619,12 +619,13 @@ _MOST_NAMED = 3
 """The maximum number of errors that a message lists."""
 
 
-def _invalid(part: Part, file: object, errors: Sequence[str], always: bool = True) -> UsageError:
-    """The error for a file with errors. Without `always`, it is valid, but has numbers or time where they cannot be."""
+def _invalid(part: Part, file: object, errors: Sequence[str], level: Level | None = None) -> UsageError:
+    """The error for a file with errors. With a `level`, it is valid, but has numbers or time beyond that level."""
     name = str(file) if is_path(file) else f"The {part}"
-    if not always:
+    if level is not None:
+        what = "time, which is" if level is Level.NUMBERS else "numbers or time, which are"
         todo = "Use solve (planner auto), check or validate, or a file without them."
-        return UsageError(f"{name} has numbers or time, which are not possible here", f"{errors[0]}.", todo)
+        return UsageError(f"{name} has {what} not possible here", f"{errors[0]}.", todo)
     if isinstance(file, str) and file.strip() and not {"(", "\n"} & {*file} and not is_path(file):
         reason = f"'{one_line(file, 60)}' was read as PDDL text: it does not end with .pddl, and no such file exists."
         return UsageError(f"{name} is not valid", reason, "Name a file that exists.")

@@ -70,7 +70,7 @@ def _lines(result: SimulationResult) -> Iterator[Line]:
         yield from ((f"   - {fact}", "red") for fact in state.deleted)
     if result.fault:
         yield f"Not possible: {result.fault}", "bold red"
-        yield f"  do:  {result.advice}", ""
+        yield f"  do:  {result.advice or 'Correct this step.'}", ""
     is_reached = result.states[-1].goal_reached
     yield f"The goal is {_REACHED[is_reached]}.", ""
     if not is_reached:

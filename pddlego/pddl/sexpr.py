@@ -31,7 +31,7 @@ LINE_BREAK = re.compile(r"\r\n?|\n")
 """The end of a line, on any system."""
 
 
-NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)\Z", re.ASCII)
+NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)\Z", re.ASCII)
 
 MAX_NUMBER = 100
 """The maximum length of a number, with which sums and common denominators stay below the digits that Python prints."""

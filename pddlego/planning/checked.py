@@ -285,10 +285,11 @@ class Explorer(Simulator):
             duration = Renaming(self.world.binding(step)).formula(self._durations[name])
             fluents = (fluent for _, term in duration_bounds(duration) for fluent in fluents_in(term))
             values = {fluent: self.world.value(fluent, self._initial, {}) for fluent in fluents}
-            known = ", ".join(f"{fluent} is {shown(value)}" for fluent, value in values.items() if value is not None)
+            known = [f"{fluent} is {shown(value)}" for fluent, value in values.items() if value is not None]
+            as_known = f", as {', '.join(known)}" if known else ""
             least = "" if self.complete else "at least "
             others = f", as {least}{count(len(steps) - 1, 'other call')} of {name}" if len(steps) > 1 else ""
-            message = f"{step} can never be applied{others}: {duration} allows no duration from 0, as {known}"
+            message = f"{step} can never be applied{others}: {duration} allows no duration from 0{as_known}"
             yield warning(DefectKind.IMPOSSIBLE_DURATION, name, f"{message}; correct these numbers or the duration")
 
     def _may_last(self, action: Action, binding: Mapping[str, str]) -> bool:

@@ -290,11 +290,9 @@ class _Side:
         self.objects = {obj.name: obj.type for obj in problem.objects if obj.name not in constants}
         self.constants = constants
         self.initial: list[Relation] = [(fact.predicate, fact.args) for fact in problem.sorted_facts()]
-        is_numeric = needs_numbers(domain, problem) is not None
         for term, amount in sorted(values_of(problem).items(), key=str):
-            if term != TOTAL_COST or (is_numeric and amount):
-                shown = amount if is_numeric or counts_cost(problem) else "known"
-                self.initial.append((f"= {term.head} {shown}", tuple(map(str, term.parts or ()))))
+            if term != TOTAL_COST or amount:
+                self.initial.append((f"= {term.head} {amount}", tuple(map(str, term.parts or ()))))
         self.metric = _metric_relations(domain, problem)
         names = {*self.objects, *constants}
         self.wanted = _written_goal(problem.goal, names) if goal is None else _goal_relations(goal)

@@ -21,17 +21,18 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Domain, Problem, conjuncts
-from pddlego.pddl.conditions import ANY_TYPE, ARITHMETIC, And, AtTime, Compare, Not, Term
+from pddlego.pddl.conditions import ANY_TYPE, ARITHMETIC, And, AtTime, Compare, Not, Term, When, walk
 from pddlego.pddl.costs import counts_cost, needs_time
 from pddlego.pddl.domain import DurativeAction, Predicate, Rule
 from pddlego.pddl.numbers import DURATION, TOTAL_COST, TOTAL_TIME, duration_bounds, fluents_in
 from pddlego.pddl.plain import in_plain_pddl
 from pddlego.pddl.problem import Metric, without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
+from pddlego.planning.defined import unset_numbers, with_known_numbers
 from pddlego.planning.exact import engine_task
 from pddlego.planning.ground import PlanningError, ground, slices_of, translating, translator_task
 from pddlego.planning.kairos import NO_PROOF, solve_texts
-from pddlego.planning.result import EAGER, GROUND, Plan, PlanStatus, PlanStep, Search
+from pddlego.planning.result import EAGER, GROUND, NO_VALID_PLAN, Plan, PlanStatus, PlanStep, Search
 from pddlego.util.children import in_a_fork
 
 Slices = tuple[str, ...]
@@ -341,14 +342,25 @@ def _forked(engine: str, call: Callable[[], Plan | None]) -> Plan | None:
 
 def _solve_numbers_with_mimir(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
     _refuse(search, "mimir")
+    nodes = (node for action in domain.actions for node, _ in walk(action.effect))
+    conditions = (node.condition for node in nodes if isinstance(node, When))
+    numeric = next((part for condition in conditions for part, _ in walk(condition) if isinstance(part, Compare)), None)
+    if numeric is not None:
+        raise PlanningError(f"mimir has no numbers in the condition of a when, as in {numeric}; {_USE_KAIROS}")
+    for term in unset_numbers(domain, problem):
+        if not term.parts and term.head not in domain.changed_functions:
+            raise PlanningError(f"mimir needs a value for {term}, which has none in :init; {_USE_KAIROS}")
     return solve_numeric_with_mimir(*_plain_texts(domain, problem), seconds)
+
+
+_USE_KAIROS = "use kairos, which has wheels for Linux only"
 
 
 def solve_numeric_with_mimir(domain: str, problem: str, seconds: float) -> Plan | None:
     """Find any plan for the texts of a numeric task. Returns None for a proof that no plan exists, as Kairos does."""
     task = engine_task(domain, problem)
     if task.is_temporal:
-        raise PlanningError("mimir has no time; use kairos, which has wheels for Linux only")
+        raise PlanningError(f"mimir has no time; {_USE_KAIROS}")
     texts = _listed(task.domain, (":requirements", *_REQUIREMENTS, ":numeric-fluents")), _listed(task.problem)
     plan = _forked("mimir", partial(_solved_by_mimir, texts, seconds, _FF_AND_ADDITIVE))
     if plan is None and not task.is_exact:
@@ -437,7 +449,13 @@ def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]
 def _solve_kairos(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
     _refuse(search, "kairos")
     texts = _plain_texts(domain, problem)
-    plan = _forked("kairos", partial(solve_texts, *texts, seconds, search.is_optimal))
+    try:
+        plan = _forked("kairos", partial(solve_texts, *texts, seconds, search.is_optimal))
+    except PlanningError as error:
+        unset = ", ".join(map(str, unset_numbers(domain, problem)))
+        if error.message != NO_VALID_PLAN or not unset:
+            raise
+        raise PlanningError(f"{NO_VALID_PLAN}; numbers without a value in :init: {unset}", error.status) from error
     if plan is None and any(DURATION.head in str(action.precondition) for action in domain.durative):
         raise PlanningError("no plan was found, which is no proof: a condition depends on ?duration", PlanStatus.BOUND)
     return plan
@@ -446,6 +464,7 @@ def _solve_kairos(domain: Domain, problem: Problem, search: Search, seconds: flo
 def _plain_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     if problem.metric == Metric("minimize", TOTAL_TIME) and not needs_time(domain, problem):
         problem = replace(problem, metric=None)  # the number of steps, which engines minimize without a metric
+    domain, problem = with_known_numbers(domain, problem)
     domain = replace(domain, durative=tuple(_within_bounds(action, domain, problem) for action in domain.durative))
     domain, problem = in_plain_pddl(domain, without(problem, domain.constants))
     return str(domain), str(problem)

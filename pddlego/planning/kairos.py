@@ -7,7 +7,7 @@ from typing import Any
 
 from pddlego.planning.exact import EngineTask, engine_task
 from pddlego.planning.ground import PlanningError
-from pddlego.planning.result import Plan, PlanStatus, PlanStep, TimedStep
+from pddlego.planning.result import NO_VALID_PLAN, Plan, PlanStatus, PlanStep, TimedStep
 
 NO_PROOF = "no plan was found, which is no proof: the numbers of the task are rounded in the search"
 
@@ -57,6 +57,8 @@ def _check_proof(result: Any, task: EngineTask) -> None:
     if status in ("UNSOLVABLE", "NO_PLAN_FOUND"):
         message = NO_PROOF if status == "UNSOLVABLE" else "kairos has no search that proves that no plan exists"
         raise PlanningError(message, PlanStatus.BOUND)
+    if status == "INTERNAL_ERROR":  # its validator refuses each plan of its search
+        raise PlanningError(NO_VALID_PLAN, PlanStatus.BOUND)
     reasons = " ".join(" ".join(diagnostic.message for diagnostic in result.diagnostics).split())
     message = f"kairos ended with {status.lower().replace('_', ' ')}{f' ({reasons})' if reasons else ''}"
     refused = status in ("UNSUPPORTED", "INVALID_INPUT")

@@ -40,6 +40,9 @@ TOO_DEEP = "a condition is nested too deeply, or a derived fact follows from too
 NO_PLAN = "no sequence of actions reaches the goal"
 """The message about an unsolvable task."""
 
+NO_VALID_PLAN = "no valid plan found"
+"""The message about a task for which an engine found only plans that are not valid."""
+
 
 @dataclass(frozen=True)
 class PlanStep:

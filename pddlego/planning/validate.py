@@ -242,15 +242,15 @@ def _executed(world: World, steps: Sequence[PlanStep], first: int, execution: Ex
             step, time = steps[other], first + other
             what = f"{step} at time {time} interferes with {steps[one]}, which has the same time: both concern {atom}"
             return PlanFault(FaultKind.INTERFERENCE, what, "(Give them different times)", time=time, step=step)
-        _advance(world, steps, execution)
+        advance(world, steps, execution)
     except TooManyCasesError as error:
         what = f"{error.part or f'{step} at time {time}'} {error.excess}"
         return PlanFault(FaultKind.TOO_LARGE, what, time=time, step=step)
     return None
 
 
-def _advance(world: World, steps: Sequence[PlanStep], execution: Execution) -> None:
-    """Execute applicable steps that do not interfere, in any order."""
+def advance(world: World, steps: Sequence[PlanStep], execution: Execution) -> None:
+    """Execute applicable steps that do not interfere, in any order. Raises `ImpossibleChangeError`."""
     changes = [world.changes(step, execution.state) for step in steps]
     execution.assign(world.new_numbers(steps, execution.state))
     for adds, deletes in changes:
@@ -358,7 +358,7 @@ def _metric(
     """Return the value of a metric after a plan that works and takes `duration`."""
     execution = Execution(world.initial)
     for steps in happening:
-        _advance(world, steps, execution)
+        advance(world, steps, execution)
     execution.assign({TOTAL_TIME: duration})
     try:
         return world.value(metric.term, execution.state, {})
@@ -407,7 +407,7 @@ class _TimedExecution:
                 for event in events:
                     yield from self._before(event, time)
                 yield from self._clash(events, time)
-                _advance(self.world, [event.step for event in events], self.execution)
+                advance(self.world, [event.step for event in events], self.execution)
                 running |= {event.number: event.step for event in events if event.time == "start"}
                 for event in events:
                     if event.time == "end":

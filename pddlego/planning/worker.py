@@ -28,9 +28,21 @@ from pddlego.pddl.conditions import in_short
 from pddlego.pddl.costs import needs_numbers, needs_time
 from pddlego.pddl.rules import Level
 from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts
+from pddlego.planning.exact import engine_task
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
-from pddlego.planning.result import EXPLAIN, GROUND, NO_PLAN, NOTHING_THERE, TOO_DEEP, PlanResult, PlanStatus, Search
+from pddlego.planning.result import (
+    EXPLAIN,
+    GROUND,
+    NO_PLAN,
+    NO_VALID_PLAN,
+    NOTHING_THERE,
+    TOO_DEEP,
+    PlanResult,
+    PlanStatus,
+    Search,
+)
+from pddlego.planning.separate import separated
 from pddlego.planning.validate import FaultKind, goal_holds, plan_cost, speaks_of_nothing, validate
 from pddlego.util.children import die_with, limit_memory
 from pddlego.util.limits import Work
@@ -196,6 +208,9 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
             if isinstance(plan, tuple):
                 return PlanResult(PlanStatus.GROUND, problem.goal, slices=plan)
             fault = validate(domain, problem, plan, Work()) if plan is not None else None
+            if plan is not None and fault is not None and plan.durations:
+                others = (other for other in separated(domain, problem, plan) if not validate(domain, problem, other))
+                plan, fault = next(((other, None) for other in others), (plan, fault))
         except PlanningError as error:
             message = error.message
             if error.status is PlanStatus.INVALID:
@@ -203,6 +218,11 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
                 found = check_domain(domain, Level.TIME)[:_MOST_DEFECTS]
                 own = "; ".join(defect.message for defect in found if defect.blocking)
                 message = own or message
+                if not own and attempt.engine in (
+                    "mimir",
+                    "kairos",
+                ):  # the file is valid, and the engine cannot read it
+                    return failed(PlanStatus.CRASHED, message)
             elif error.status is PlanStatus.TIMEOUT:
                 message = f"no plan within {attempt.seconds:.3g} s"
             return failed(error.status, message)
@@ -214,6 +234,10 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
             return PlanResult(PlanStatus.SOLVED, problem.goal, plan, cost=plan_cost(domain, problem, plan))
         if fault.kind is FaultKind.TOO_LARGE:
             return failed(PlanStatus.INVALID, TOO_DEEP)
-        return failed(PlanStatus.CRASHED, f"the plan found does not work: {fault}")
+        if needs_numbers(domain, problem) is None:
+            return failed(PlanStatus.CRASHED, f"{NO_VALID_PLAN}: {fault.what}")
+        rounds = not engine_task(str(domain), str(problem)).is_exact
+        how = ", which computes in floating point" if rounds else ""
+        return failed(PlanStatus.BOUND, f"{NO_VALID_PLAN}: in a plan of {attempt.engine}{how}, {fault.what}")
     # Not in an except block, where the exception keeps the memory of the search in use.
     return failed(PlanStatus.MEMORY, OUT_OF_MEMORY)

@@ -282,6 +282,9 @@ def test_a_plan_is_validated_and_simulated(tmp_path: Path, task: str) -> None:
         "The goal is reached.",
     ]
     assert (tmp_path / "a.html").read_text().startswith("<!doctype html>")
+    (tmp_path / "wrong.plan").write_text("(no-action)")
+    done = run("simulate", *files, "wrong.plan", cwd=tmp_path)
+    assert "  do:  Correct this step." in done.stdout.splitlines()
     done = run("simulate", *files, "b.plan", cwd=tmp_path)
     assert done.returncode == 1
     assert "Not possible: step 2: (debark c0 l1) has an unsatisfied precondition" in done.stdout
@@ -558,9 +561,11 @@ def test_a_plan_without_times_is_drawn_step_by_step(tmp_path: Path, towers: str)
 def test_a_valid_file_with_time_is_not_called_invalid_where_time_is_not_possible(tmp_path: Path) -> None:
     (tmp_path / "kiln.pddl").write_text(KILN)
     (tmp_path / "bread.pddl").write_text("(define (problem bread) (:domain kiln) (:init) (:goal (done)))")
-    done = run("compare", "kiln.pddl", "bread.pddl", "bread.pddl", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "kiln.pddl has numbers or time, which are not possible here" in done.stderr
+    (tmp_path / "bread.plan").write_text("0: (bake) [5]")
+    for command in (("compare", "bread.pddl"), ("simulate", "bread.plan"), ("applicable", "--plan", "bread.plan")):
+        done = run(command[0], "kiln.pddl", "bread.pddl", *command[1:], cwd=tmp_path)
+        assert done.returncode == 2
+        assert "kiln.pddl has time, which is not possible here" in done.stderr
     (tmp_path / "kiln.pddl").write_text(KILN.replace("(= ?duration 5)", "(< ?duration 5)"))
     checked = run("check", "kiln.pddl", "bread.pddl", cwd=tmp_path)
     assert checked.returncode == 1

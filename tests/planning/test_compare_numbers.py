@@ -37,6 +37,21 @@ def test_a_number_makes_another_problem() -> None:
     assert compared("(= (used) 0)", "").verdict is DIFFERENT
 
 
+def test_a_number_that_nothing_uses_makes_another_problem() -> None:
+    """Facts that nothing uses do, too. `(total-cost)` begins at 0 unless `:init` says otherwise."""
+    domain = """(define (domain walk) (:requirements :action-costs) (:predicates (here) (there))
+      (:functions (total-cost) (fuel) (toll ?x))
+      (:action go :parameters () :precondition (here) :effect (and (there) (increase (total-cost) (fuel)))))"""
+    problem = "(define (problem w) (:domain walk) (:objects a) (:init (here) {}) (:goal (there)))"
+    spare = domain.replace("(increase (total-cost) (fuel))", "")
+    for text in (domain, spare):
+        for left, right in (("(= (fuel) 8)", "(= (fuel) 9)"), ("(= (toll a) 1)", ""), ("", "(= (total-cost) 2)")):
+            result = tools.compare(text, problem.format(left), problem.format(right))
+            assert (result.verdict, result.only_left) == (DIFFERENT, (left,) if left else ())
+        for left, right in (("(= (fuel) 8)", "(= (fuel) 8.0)"), ("", "(= (total-cost) 0)")):
+            assert tools.compare(text, problem.format(left), problem.format(right)).verdict is SAME
+
+
 def test_names_and_spellings_of_numbers_do_not_count() -> None:
     renamed = PROBLEM.replace("t1", "lorry").replace("(at lorry a)", "(at lorry x)").replace(" a b c ", " x b c ")
     renamed = renamed.replace("(road a b)", "(road x b)").replace("(dist a b) 5", "(dist x b) 5.00")

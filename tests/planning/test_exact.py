@@ -50,7 +50,7 @@ def test_numbers_of_linear_tasks_become_whole() -> None:
     changed = task(
         action("(and (increase (x) 0.25) (decrease (y) (* 2 (rate a))))", "(<= (+ (x) 0.1) (* 3 (y)))"),
         init="(= (x) -0.5) (= (y) 1) (= (rate a) .2)",
-        goal="(and (>= (x) 1.) (not (= 2 (y))))",
+        goal="(and (>= (x) 1.0) (not (= 2 (y))))",
         more=" (:metric minimize (+ (x) (* 2 (y))))",
     )
     assert changed.is_exact

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pddlego import tools
+from pddlego.errors import UsageError
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.pddl.conditions import And
 from pddlego.planning import Plan, PlanStatus, ProcessPlanner, Search
@@ -110,6 +111,25 @@ def test_a_plan_is_optimal_where_that_is_proved() -> None:
     rounded = with_kairos(domain.format("(/ 10 3)", "(/ 2 3)"), problem.format("minimize"), optimal=True)
     assert rounded is not None
     assert rounded.optimal is False
+
+
+@pytest.mark.kairos
+def test_large_numbers_that_engines_round() -> None:
+    """Kairos takes 2^53 + 1 for 2^53; no invalid plan is returned, and the line says why there is none."""
+    domain = NUMERIC.format(2**53 + 1, 1, 1, 0)
+    result = tools.solve(domain, TASK.format(2**53, "(there)"), why_seconds=0)
+    assert result.status == "bound"
+    assert result.message.startswith("no valid plan found: in a plan of kairos, which computes in floating point, (go)")
+    assert tools.solve(domain, TASK.format(2**53 + 1, "(there)"), why_seconds=0).status == "solved"
+
+
+@pytest.mark.parametrize("number", ["5.", "-5."])
+def test_a_number_has_digits_after_its_point(number: str) -> None:
+    domain, problem = NUMERIC.format(1, 1, 9, 1), TASK.format(number, "(there)")
+    messages = [finding.message for finding in tools.check(domain, problem).findings]
+    assert messages == [f"(= (fuel) {number}) in :init: {number} is not a number"]
+    with pytest.raises(UsageError, match="The problem is not valid"):
+        tools.solve(domain, problem)
 
 
 TIMED = """(define (domain kiln) (:requirements :durative-actions) (:predicates (hot) (done))

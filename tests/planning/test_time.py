@@ -355,6 +355,13 @@ def test_durations_that_no_number_has_are_errors_of_the_domain(duration: str, ru
     assert [(finding.rule, finding.severity) for finding in found] == ([(rule, "error")] if rule else [])
 
 
+def test_an_impossible_duration_without_numbers_of_the_problem_is_a_whole_sentence() -> None:
+    domain = KILN.replace("(= ?duration (/ (size ?p) 3))", "(= ?duration (- 2 5))")
+    messages = [finding.message for finding in tools.check(domain, POTS).findings]
+    reason = "(bake a) can never be applied, as 1 other call of bake: (= ?duration (- 2 5)) allows no duration from 0"
+    assert reason in messages
+
+
 @pytest.mark.parametrize(
     ("duration", "values", "message"),
     [
