@@ -26,6 +26,7 @@ from pddlego.pddl.conditions import (
     Term,
     TypedName,
     Unreadable,
+    When,
     arguments_in,
     atoms_of,
     changed_atoms,
@@ -47,6 +48,7 @@ from pddlego.pddl.domain import (
     either,
     heads_of,
     reachable,
+    times_of,
     too_many_types,
     undeclared_types,
     wrong_heads,
@@ -801,6 +803,8 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
         case And() | Forall():
             for part in parts_of(formula):
                 yield from _without_time(checker, part, times)
+        case When():
+            yield from _when_without_time(checker, formula, times)
         case Unreadable():
             yield checker.defect(formula.kind, formula, formula.message)
         case Change() if "#t" in arguments_in(formula):
@@ -812,9 +816,30 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
             message = f"{formula}: an effect is at the start or at the end; write (at end {formula.part})"
             yield checker.defect(DefectKind.MISPLACED, formula, message)
         case _:
-            other = ", or over all or at end" if "all" in times else ", or at end"
-            message = f"{formula} has no time; write (at start {formula}){other}"
+            time = next(iter(times_of(formula) & {*times}), times[0])
+            part = at_time(formula, time) if times_of(formula) == {time} else formula
+            other = ", or over all or at end" if "all" in times else ", or at end" if times[1:] else ""
+            message = f"{formula} has no time; write {AtTime(time, part)}{other}"
             yield checker.defect(DefectKind.MISPLACED, formula, message)
+
+
+def _when_without_time(checker: _Checker, formula: When, times: tuple[str, ...]) -> Iterator[Defect]:
+    """The defects of the times in a conditional effect, whose condition must have the time of its effect."""
+    before, after = times_of(formula.condition), times_of(formula.effect)
+    own = after or before & {*times}
+    if not before | after:
+        form = When(AtTime(times[0], formula.condition), AtTime(times[0], formula.effect))
+        message = f"{formula} has no time; write {form}{', or at end' if times[1:] else ''}"
+        yield checker.defect(DefectKind.MISPLACED, formula, message)
+    elif len(own) == 1 and before <= own and own <= {*times}:
+        for part in parts_of(formula):
+            yield from _without_time(checker, part, tuple(own))
+    elif after <= {*times}:
+        remedy = "one (when …) for each time" if after == {"start", "end"} else f"at {max(own or times)} in both"
+        message = f"{formula}: a condition at another time than its effect is not supported; write {remedy}"
+        yield checker.defect(DefectKind.NOT_SUPPORTED, formula, message)
+    else:
+        yield from _without_time(checker, formula.effect, times)
 
 
 def _timed_atom(atom: Atom, domain: Domain) -> str:

@@ -15,11 +15,13 @@ from pddlego.pddl.conditions import (
     And,
     Atom,
     AtTime,
+    Forall,
     Formula,
     Imply,
     Located,
     Not,
     TypedName,
+    When,
     atoms_of,
     changed_atoms,
     conjuncts,
@@ -105,7 +107,28 @@ def at_time(formula: Formula, time: str) -> Formula:
     """The parts of a condition or an effect that have this time, without it."""
     if isinstance(formula, AtTime):
         return formula.part if formula.time == time else TRUE
+    if isinstance(formula, When) and time not in times_of(formula.effect):
+        return TRUE
     return with_parts(formula, lambda part: at_time(part, time))
+
+
+def times_of(formula: Formula) -> set[str]:
+    """The times of the parts of a condition or an effect."""
+    return {node.time for node, _ in walk(formula) if isinstance(node, AtTime)}
+
+
+def _standard(effect: Formula, time: str = "") -> Formula:
+    """The effect of a durative action with each time inside of `when`, as PDDL 2.1 writes it.
+
+    `(at end (when (p) (q)))` is read as `(when (at end (p)) (at end (q)))`.
+    """
+    if isinstance(effect, AtTime) and not time and any(isinstance(node, When) for node, _ in walk(effect)):
+        return _standard(effect.part, effect.time)
+    if isinstance(effect, When) and time:
+        return replace(effect, condition=AtTime(time, effect.condition), effect=_standard(effect.effect, time))
+    if isinstance(effect, And | Forall):
+        return with_parts(effect, lambda part: _standard(part, time))
+    return AtTime(time, effect, place=effect.place) if time else effect
 
 
 @dataclass(frozen=True)
@@ -472,6 +495,7 @@ class _DomainReader:
         precondition = read_condition(fields.get(":condition" if durative else ":precondition", ()))
         effect, place = read_effect(fields[":effect"]), place_of(part)
         if durative:
+            effect = _standard(effect)
             duration = read_condition(fields[":duration"])
             self.durative.append(DurativeAction(name, typed, precondition, effect, duration, place=place))
         else:
