@@ -779,7 +779,9 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
             reason = next((not_a_number(word) for word in words if not re.match("[a-z?]", word)), "")
             message = f"{part} is not a duration; write (= ?duration NUMBER), or bounds with <= and >="
             message = f"{part}: {reason}" if reason else message
-            yield checker.defect(DefectKind.SYNTAX, part, message)
+            at_end = isinstance(part, AtTime) and part.time == "end"
+            message = f"{part}: a duration that is compared at the end is not supported" if at_end else message
+            yield checker.defect(DefectKind.NOT_SUPPORTED if at_end else DefectKind.SYNTAX, part, message)
     values = [(sign, number(term.head)) for sign, term in duration_bounds(action.duration) if term.parts is None]
     if not allows_duration((sign, value) for sign, value in values if value is not None):
         message = f"{action.duration} allows no duration from 0, so the action can never be applied; correct it"

@@ -6,7 +6,7 @@ The text of a condition or an effect is read as an equal value: positions are no
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
@@ -312,6 +312,14 @@ def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formul
         case When():
             return replace(formula, condition=change(formula.condition), effect=change(formula.effect))
     return formula
+
+
+def with_functions(formula: Formula, functions: Collection[str]) -> Formula:
+    """The formula with comparisons of `functions` in place of equalities of objects with the same names."""
+    match formula:
+        case Equal(left, right) if left in functions and right in functions:
+            return Compare("=", read_number(left), read_number(right), place=formula.place)
+    return with_parts(formula, lambda part: with_functions(part, functions)) if functions else formula
 
 
 @dataclass(frozen=True)

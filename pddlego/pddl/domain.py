@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 from pddlego.pddl.conditions import (
     ANY_TYPE,
@@ -15,11 +16,14 @@ from pddlego.pddl.conditions import (
     And,
     Atom,
     AtTime,
+    Compare,
+    Equal,
     Forall,
     Formula,
     Imply,
     Located,
     Not,
+    Term,
     TypedName,
     When,
     atoms_of,
@@ -33,10 +37,12 @@ from pddlego.pddl.conditions import (
     read_typed_list,
     typed_text,
     walk,
+    with_functions,
     with_parts,
 )
 from pddlego.pddl.foreign import without_foreign
-from pddlego.pddl.numbers import changed_fluents, numeric_part
+from pddlego.pddl.names import is_name
+from pddlego.pddl.numbers import DURATION, changed_fluents, numeric_part
 from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.problem import is_define, is_one_word
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
@@ -89,10 +95,14 @@ class Action(Located):
 @dataclass(frozen=True)
 class DurativeAction(Action):
     """An action that takes time. The parts of `precondition` and `effect` are `AtTime`; `duration` compares `?duration`
-    with numbers.
+    with numbers. Times are inside of `when`, as PDDL 2.1 writes it: `(at end (when (p) (q)))` becomes
+    `(when (at end (p)) (at end (q)))`.
     """
 
     duration: Formula = TRUE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "effect", _standard(self.effect))
 
     def at(self, time: str) -> Action:
         """The conditions and effects of one time: `start`, `all` or `end`."""
@@ -112,16 +122,25 @@ def at_time(formula: Formula, time: str) -> Formula:
     return with_parts(formula, lambda part: at_time(part, time))
 
 
+def _duration(formula: Formula) -> Formula:
+    """A duration without `at start`, when it is looked at anyway, and with functions that may lack parentheses."""
+    match formula:
+        case And():
+            return with_parts(formula, _duration)
+        case AtTime("start", part) | AtTime("end", Compare(_, Term(parts=None), Term(parts=None)) as part):
+            return _duration(part)
+        case Equal(left, right) if DURATION.head in (left, right):
+            return with_functions(formula, {name for name in (left, right) if is_name(name)} | {DURATION.head})
+    return formula
+
+
 def times_of(formula: Formula) -> set[str]:
     """The times of the parts of a condition or an effect."""
     return {node.time for node, _ in walk(formula) if isinstance(node, AtTime)}
 
 
 def _standard(effect: Formula, time: str = "") -> Formula:
-    """The effect of a durative action with each time inside of `when`, as PDDL 2.1 writes it.
-
-    `(at end (when (p) (q)))` is read as `(when (at end (p)) (at end (q)))`.
-    """
+    """An effect of a durative action, at a `time` if there is one, with the times inside of `when`."""
     if isinstance(effect, AtTime) and not time and any(isinstance(node, When) for node, _ in walk(effect)):
         return _standard(effect.part, effect.time)
     if isinstance(effect, When) and time:
@@ -397,6 +416,9 @@ def _read_text(text: str) -> DomainReading:
     return DomainReading(reader.domain(text), tuple(reader.defects), blocks[0] if len(blocks) == 1 else ())
 
 
+_A = TypeVar("_A", bound=Action)
+
+
 class _DomainReader:
     """Collects the sections of a domain and their `defects`."""
 
@@ -495,13 +517,19 @@ class _DomainReader:
         precondition = read_condition(fields.get(":condition" if durative else ":precondition", ()))
         effect, place = read_effect(fields[":effect"]), place_of(part)
         if durative:
-            effect = _standard(effect)
-            duration = read_condition(fields[":duration"])
+            duration = _duration(read_condition(fields[":duration"]))
             self.durative.append(DurativeAction(name, typed, precondition, effect, duration, place=place))
         else:
             self.actions.append(Action(name, typed, precondition, effect, place=place))
 
     def domain(self, text: str) -> Domain:
+        functions = {function.name for function in self.functions if not function.parameters}
+        functions -= {constant.name for constant in self.constants}
+
+        def full(action: _A) -> _A:
+            condition, effect = (with_functions(part, functions) for part in (action.precondition, action.effect))
+            return replace(action, precondition=condition, effect=effect)
+
         return Domain(
             name=self.name,
             requirements=self.requirements,
@@ -509,9 +537,9 @@ class _DomainReader:
             constants=tuple(self.constants),
             predicates=tuple(self.predicates),
             functions=tuple(self.functions),
-            actions=tuple(self.actions),
-            derived=tuple(self.derived),
-            durative=tuple(self.durative),
+            actions=tuple(map(full, self.actions)),
+            derived=tuple(replace(rule, condition=with_functions(rule.condition, functions)) for rule in self.derived),
+            durative=tuple(map(full, self.durative)),
             text=text,
         )
 

@@ -70,14 +70,14 @@ READ_REQUIREMENTS = frozenset(
 """The requirements that Fast Downward reads; it refuses a file with another one."""
 
 NUMERIC = frozenset((":fluents", ":numeric-fluents"))
-TIMED = frozenset((":durative-actions", ":duration-inequalities", ":timed-initial-literals"))
+TIMED = frozenset((":durative-actions", ":duration-inequalities", ":timed-initial-literals", ":timed-initial-effects"))
 """The requirements of numbers and of time, which planners read only in tasks with numbers or time."""
 
 PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
     (
         *(*_IMPLIED[":ucpop"], ":ucpop", ":action-costs", ":fluents", ":numeric-fluents", ":object-fluents", ":mdp"),
         *(":durative-actions", ":duration-inequalities", ":continuous-effects", ":derived-predicates", ":open-world"),
-        *(":timed-initial-literals", ":preferences", ":constraints", ":time", ":action-expansions", ":rewards"),
+        *(*TIMED, ":preferences", ":constraints", ":time", ":action-expansions", ":rewards"),
         *(":foreach-expansions", ":dag-expansions", ":subgoal-through-axioms", ":expression-evaluation"),
         *(":goal-utilities", ":non-deterministic", ":probabilistic-effects", ":multi-agent"),
     )

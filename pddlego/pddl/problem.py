@@ -30,6 +30,7 @@ from pddlego.pddl.conditions import (
     read_condition,
     read_number,
     read_typed_list,
+    with_functions,
 )
 from pddlego.pddl.foreign import joined_infix, numeric_form, operator_first, without_foreign
 from pddlego.pddl.names import is_name
@@ -263,12 +264,13 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     facts, values, negated, later = _read_init(
         sections.get(":init", ()), defects, wrong_times, {obj.name for obj in objects}
     )
+    functions = {value.left.head for value in values if not value.left.parts} - {obj.name for obj in objects}
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
         frozenset(objects),
         frozenset(facts),
-        goal=_read_goal(sections.get(":goal"), defects),
+        goal=with_functions(_read_goal(sections.get(":goal"), defects), functions),
         values=frozenset(values),
         metric=_read_metric(sections.get(":metric"), defects),
         later=frozenset(later),
@@ -336,7 +338,8 @@ def _read_later(item: Sexpr, objects: Collection[str]) -> Later | Defect | None:
     """
     if len(item) < 3 or item[0] != "at" or not isinstance(item[-1], tuple) or item[1] in objects:
         return None
-    time, inner = item[1], read_condition(item[-1])
+    time, literal = item[1], item[-1]
+    inner = read_condition(("=", *literal[1:]) if literal[:1] == ("assign",) else literal)  # as unified-planning has it
     if isinstance(time, str) and NUMBER.match(time):
         match inner:
             case Atom() | Not(part=Atom()) | Compare("=", right=Term(parts=None)) if len(item) == 3:
