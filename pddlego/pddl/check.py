@@ -827,17 +827,12 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
 
 def _when_without_time(checker: _Checker, formula: When, times: tuple[str, ...]) -> Iterator[Defect]:
     """The defects of the times in a conditional effect, whose condition must have the time of its effect."""
-    before, after = times_of(formula.condition), times_of(formula.effect)
-    own = after or before & {*times}
-    if not before | after:
-        form = When(AtTime(times[0], formula.condition), AtTime(times[0], formula.effect))
-        message = f"{formula} has no time; write {form}{', or at end' if times[1:] else ''}"
-        yield checker.defect(DefectKind.MISPLACED, formula, message)
-    elif len(own) == 1 and before <= own and own <= {*times}:
+    own, after = tuple(times_of(formula)), times_of(formula.effect)
+    if not own or (len(own) == 1 and own[0] in times):
         for part in parts_of(formula):
-            yield from _without_time(checker, part, tuple(own))
-    elif after <= {*times}:
-        remedy = "one (when …) for each time" if after == {"start", "end"} else f"at {max(own or times)} in both"
+            yield from _without_time(checker, part, own or times)
+    elif after and after <= {*times}:
+        remedy = "one (when …) for each time" if len(after) > 1 else f"at {after.pop()} in both"
         message = f"{formula}: a condition at another time than its effect is not supported; write {remedy}"
         yield checker.defect(DefectKind.NOT_SUPPORTED, formula, message)
     else:

@@ -504,7 +504,7 @@ def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> 
 def _read_quantified(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> Formula:
     place = place_of(part)
     variables, defects = read_typed_list(part[1]) if len(part) == 3 and isinstance(part[1], tuple) else ((), [])
-    if not variables and not defects:
+    if not variables and (not defects or part[1][0] == "-"):
         return Unreadable(show(part), f"{show(part)}: write ({part[0]} (?x - type) (…))", place=place)
     if defects:
         return Unreadable(show(part), f"{show(part)}: {defects[0]}", place=place)
@@ -613,6 +613,9 @@ def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedN
                 untyped = " ".join(name for name, _ in waiting)
                 defects.append(syntax_defect(f"the type is missing after '{untyped} -'", place))
                 continue
+            if not waiting:
+                message = f"there is no name before '- {in_short(kind or ())}'; write NAME - TYPE, with one type"
+                defects.append(syntax_defect(message, place))
             names += [TypedName(name, show(kind or ()), place=at) for name, at in waiting]
             waiting = []
         elif isinstance(word, str):

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
 
 from pddlego.pddl.conditions import (
     ANY_TYPE,
@@ -95,8 +94,7 @@ class Action(Located):
 @dataclass(frozen=True)
 class DurativeAction(Action):
     """An action that takes time. The parts of `precondition` and `effect` are `AtTime`; `duration` compares `?duration`
-    with numbers. Times are inside of `when`, as PDDL 2.1 writes it: `(at end (when (p) (q)))` becomes
-    `(when (at end (p)) (at end (q)))`.
+    with numbers. As PDDL 2.1 writes it, `when` is outside: `(when (at end (p)) (at end (q)))`.
     """
 
     duration: Formula = TRUE
@@ -416,9 +414,6 @@ def _read_text(text: str) -> DomainReading:
     return DomainReading(reader.domain(text), tuple(reader.defects), blocks[0] if len(blocks) == 1 else ())
 
 
-_A = TypeVar("_A", bound=Action)
-
-
 class _DomainReader:
     """Collects the sections of a domain and their `defects`."""
 
@@ -466,7 +461,7 @@ class _DomainReader:
             self.wrong(f"{message}, elsewhere it is false", place_of(rest[0]))
         elif head == ":derived":
             predicate = self._predicate(rest[0], place_of(rest[0]))
-            self.derived.append(Rule(predicate, read_condition(rest[1])))
+            self.derived.append(Rule(predicate, self._full(read_condition(rest[1]))))
         elif head in _NOT_CLASSICAL:
             what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported"
             self.defects.append(replace(not_supported(what, place), word=str(head)))
@@ -496,6 +491,8 @@ class _DomainReader:
                 if kind == "-":
                     self.wrong("the type is missing after the hyphen in :functions", place)
                     kind = "number"
+                elif not waiting:
+                    self.wrong(f"there is no function before '- {kind}'; write (name ?x - type …) - number", place)
                 self.functions += [replace(function, type=kind) for function in waiting]
                 waiting = []
             elif isinstance(part, tuple) and part and isinstance(part[0], str):
@@ -514,22 +511,19 @@ class _DomainReader:
         fields = {show(key): value for key, value in zip(part[2::2], part[3::2], strict=True)}
         parameters = fields.get(":parameters", ())
         typed = self._typed(parameters if isinstance(parameters, tuple) else (parameters,))
-        precondition = read_condition(fields.get(":condition" if durative else ":precondition", ()))
-        effect, place = read_effect(fields[":effect"]), place_of(part)
+        precondition = self._full(read_condition(fields.get(":condition" if durative else ":precondition", ())))
+        effect, place = self._full(read_effect(fields[":effect"])), place_of(part)
         if durative:
             duration = _duration(read_condition(fields[":duration"]))
             self.durative.append(DurativeAction(name, typed, precondition, effect, duration, place=place))
         else:
             self.actions.append(Action(name, typed, precondition, effect, place=place))
 
-    def domain(self, text: str) -> Domain:
+    def _full(self, formula: Formula) -> Formula:
         functions = {function.name for function in self.functions if not function.parameters}
-        functions -= {constant.name for constant in self.constants}
+        return with_functions(formula, functions.difference(constant.name for constant in self.constants))
 
-        def full(action: _A) -> _A:
-            condition, effect = (with_functions(part, functions) for part in (action.precondition, action.effect))
-            return replace(action, precondition=condition, effect=effect)
-
+    def domain(self, text: str) -> Domain:
         return Domain(
             name=self.name,
             requirements=self.requirements,
@@ -537,9 +531,9 @@ class _DomainReader:
             constants=tuple(self.constants),
             predicates=tuple(self.predicates),
             functions=tuple(self.functions),
-            actions=tuple(map(full, self.actions)),
-            derived=tuple(replace(rule, condition=with_functions(rule.condition, functions)) for rule in self.derived),
-            durative=tuple(map(full, self.durative)),
+            actions=tuple(self.actions),
+            derived=tuple(self.derived),
+            durative=tuple(self.durative),
             text=text,
         )
 

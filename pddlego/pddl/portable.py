@@ -17,7 +17,7 @@ from pddlego.pddl.foreign import without_foreign
 from pddlego.pddl.lint import NUMERIC, PDDL_REQUIREMENTS, READ_REQUIREMENTS, TIMED, domain_warnings, problem_warnings
 from pddlego.pddl.names import is_name
 from pddlego.pddl.problem import PROBLEM_SECTIONS, ProblemReading, read_problem
-from pddlego.pddl.rules import Defect, DefectKind, Level, Position, not_supported, syntax_defect, warning
+from pddlego.pddl.rules import Defect, DefectKind, Level, not_supported, syntax_defect, warning
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
 from pddlego.util.text import count
 
@@ -151,11 +151,10 @@ def problem_refusals(reading: ProblemReading, level: Level, numeric: bool) -> It
             message = f"section {name} comes after {PROBLEM_SECTIONS[last]}, and {_ORDER} {order}"
             yield syntax_defect(message, place)
         last = max(last, rank)
-        is_metric = name == ":metric" and len(part) == 3 and part[1] in ("minimize", "maximize")
-        if is_metric and part[2] == "total-cost" and not numeric:
-            yield _bare(part, "total-cost", place)
     yield from _requirements(reading.source, level, numeric)
     yield from _empty_parts(reading.source)
+    if not numeric:
+        yield from _bare_costs(reading.source)
 
 
 def _head(define: tuple[Sexpr, ...], word: str, number: int) -> Iterator[Defect]:
@@ -198,15 +197,12 @@ def _requirements(define: tuple[Sexpr, ...], level: Level, numeric: bool) -> Ite
 
 
 def _bare_costs(define: Sexpr) -> Iterator[Defect]:
-    """Warnings about changes of a function that lacks its parentheses, as in `(increase total-cost 1)`."""
+    """Warnings about costs without parentheses, as in `(increase total-cost 1)` and `(:metric minimize total-cost)`."""
     for part in _lists(define):
-        if len(part) == 3 and part[0] == "increase" and isinstance(part[1], str) and is_name(part[1]):
-            yield _bare(part, part[1], place_of(part))
-
-
-def _bare(part: Sexpr, name: str, place: Position | None) -> Defect:
-    message = f"{show(part)[:60]}: {name} has no parentheses, and some planners refuse that; write ({name})"
-    return warning(DefectKind.SYNTAX, name, message, place)
+        name = part[1 if part[0] == "increase" else 2] if len(part) == 3 and part[0] in ("increase", ":metric") else ""
+        if isinstance(name, str) and is_name(name):
+            message = f"{show(part)[:60]}: {name} has no parentheses, and some planners refuse that; write ({name})"
+            yield warning(DefectKind.SYNTAX, name, message, place_of(part))
 
 
 def _lists(define: Sexpr) -> Iterator[tuple[Sexpr, ...]]:

@@ -81,7 +81,7 @@ READ = {
             "(assign load (- rate))",
             "(and)",
         ),
-        *("(scale-up load rate)", "(scale-down load 2)", "(assign (size big) (- rate 1))", "(not (has big))"),
+        *("(scale-up load rate)", "(scale-down load 2)", "(assign (size big) (- rate 1))", "(not (ground))"),
         *("(when (> load 1) (and (ground) (increase load 1)))", "(forall (?x - stone) (increase (size ?x) 1))"),
         *("(forall (?x - stone) (when (has ?x) (assign (size ?x) rate)))", "(when (= load rate) (ground))"),
     ),
@@ -140,7 +140,9 @@ def files(part: str, form: str) -> tuple[str, str]:
 def test_each_form_of_the_grammar_is_read_and_printed(part: str, form: str) -> None:
     domain, problem = files(part, form)
     findings = [finding for finding in tools.check(domain, problem).findings if finding.rule != "goal-already-true"]
-    assert {finding.rule for finding in findings} == ({"not-in-init"} if "(not (ground))" in form else set())
+    assert {finding.rule for finding in findings} == (
+        {"not-in-init"} if part == "RATE" and "(not (ground))" in form else set()
+    )
     value, task = parse_domain(domain), read_problem(problem).problem
     assert (parse_domain(str(value)), parse_problem(str(task))) == (value, task)
     for plan in PLANS:

@@ -64,10 +64,6 @@ REFUSED = {
         *("not-supported", OTHER_TIME),
         "Write one (when …) for each time",
     ),
-    "(when (warm) (lit l1))": (
-        *("misplaced-connective", "(when (warm) (lit l1)) has no time"),
-        "Write (when (at start (warm)) (at start (lit l1))), or at end",
-    ),
     "(when (warm) (at end (lit l1)))": ("misplaced-connective", "(warm) has no time", "Write (at end (warm))"),
     "(when (at end (warm)) (lit l1))": ("misplaced-connective", "(lit l1) has no time", "Write (at end (lit l1))"),
     "(when (not (at end (warm))) (at end (lit l1)))": (
@@ -93,6 +89,17 @@ def test_other_times_are_explained(text: str, expected: tuple[str, str, str]) ->
     assert finding.rule == expected[0]
     assert expected[1] in finding.message
     assert expected[2] in finding.advice
+
+
+def test_a_conditional_effect_without_times_needs_one_in_both_parts() -> None:
+    findings = tools.check(
+        LAMPS.replace("EFFECT", "(when (warm) (lit l1))").replace("OTHER", "(at end (warm))")
+    ).findings
+    assert [finding.message.partition(": ")[2] for finding in findings] == [
+        "(warm) has no time",
+        "(lit l1) has no time",
+    ]
+    assert findings[0].advice == "Write (at start (warm)), or at end"
 
 
 def random_effect(rng: random.Random) -> tuple[str, str]:
