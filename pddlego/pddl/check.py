@@ -26,6 +26,7 @@ from pddlego.pddl.conditions import (
     Term,
     TypedName,
     Unreadable,
+    When,
     arguments_in,
     atoms_of,
     changed_atoms,
@@ -47,6 +48,7 @@ from pddlego.pddl.domain import (
     either,
     heads_of,
     reachable,
+    times_of,
     too_many_types,
     undeclared_types,
     wrong_heads,
@@ -777,7 +779,9 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
             reason = next((not_a_number(word) for word in words if not re.match("[a-z?]", word)), "")
             message = f"{part} is not a duration; write (= ?duration NUMBER), or bounds with <= and >="
             message = f"{part}: {reason}" if reason else message
-            yield checker.defect(DefectKind.SYNTAX, part, message)
+            at_end = isinstance(part, AtTime) and part.time == "end"
+            message = f"{part}: a duration that is compared at the end is not supported" if at_end else message
+            yield checker.defect(DefectKind.NOT_SUPPORTED if at_end else DefectKind.SYNTAX, part, message)
     values = [(sign, number(term.head)) for sign, term in duration_bounds(action.duration) if term.parts is None]
     if not allows_duration((sign, value) for sign, value in values if value is not None):
         message = f"{action.duration} allows no duration from 0, so the action can never be applied; correct it"
@@ -801,6 +805,8 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
         case And() | Forall():
             for part in parts_of(formula):
                 yield from _without_time(checker, part, times)
+        case When():
+            yield from _when_without_time(checker, formula, times)
         case Unreadable():
             yield checker.defect(formula.kind, formula, formula.message)
         case Change() if "#t" in arguments_in(formula):
@@ -812,9 +818,25 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
             message = f"{formula}: an effect is at the start or at the end; write (at end {formula.part})"
             yield checker.defect(DefectKind.MISPLACED, formula, message)
         case _:
-            other = ", or over all or at end" if "all" in times else ", or at end"
-            message = f"{formula} has no time; write (at start {formula}){other}"
+            time = next(iter(times_of(formula) & {*times}), times[0])
+            part = at_time(formula, time) if times_of(formula) == {time} else formula
+            other = ", or over all or at end" if "all" in times else ", or at end" if times[1:] else ""
+            message = f"{formula} has no time; write {AtTime(time, part)}{other}"
             yield checker.defect(DefectKind.MISPLACED, formula, message)
+
+
+def _when_without_time(checker: _Checker, formula: When, times: tuple[str, ...]) -> Iterator[Defect]:
+    """The defects of the times in a conditional effect, whose condition must have the time of its effect."""
+    own, after = tuple(times_of(formula)), times_of(formula.effect)
+    if not own or (len(own) == 1 and own[0] in times):
+        for part in parts_of(formula):
+            yield from _without_time(checker, part, own or times)
+    elif after and after <= {*times}:
+        remedy = "one (when …) for each time" if len(after) > 1 else f"at {after.pop()} in both"
+        message = f"{formula}: a condition at another time than its effect is not supported; write {remedy}"
+        yield checker.defect(DefectKind.NOT_SUPPORTED, formula, message)
+    else:
+        yield from _without_time(checker, formula.effect, times)
 
 
 def _timed_atom(atom: Atom, domain: Domain) -> str:

@@ -6,7 +6,7 @@ The text of a condition or an effect is read as an equal value: positions are no
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
@@ -314,6 +314,14 @@ def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formul
     return formula
 
 
+def with_functions(formula: Formula, functions: Collection[str]) -> Formula:
+    """The formula with comparisons of `functions` in place of equalities of objects with the same names."""
+    match formula:
+        case Equal(left, right) if left in functions and right in functions:
+            return Compare("=", read_number(left), read_number(right), place=formula.place)
+    return with_parts(formula, lambda part: with_functions(part, functions)) if functions else formula
+
+
 @dataclass(frozen=True)
 class Renaming:
     """New names for objects and variables, for predicates and for types. Names that are not listed stay."""
@@ -496,7 +504,7 @@ def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> 
 def _read_quantified(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> Formula:
     place = place_of(part)
     variables, defects = read_typed_list(part[1]) if len(part) == 3 and isinstance(part[1], tuple) else ((), [])
-    if not variables and not defects:
+    if not variables and (not defects or part[1][0] == "-"):
         return Unreadable(show(part), f"{show(part)}: write ({part[0]} (?x - type) (…))", place=place)
     if defects:
         return Unreadable(show(part), f"{show(part)}: {defects[0]}", place=place)
@@ -605,6 +613,9 @@ def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedN
                 untyped = " ".join(name for name, _ in waiting)
                 defects.append(syntax_defect(f"the type is missing after '{untyped} -'", place))
                 continue
+            if not waiting:
+                message = f"there is no name before '- {in_short(kind or ())}'; write NAME - TYPE, with one type"
+                defects.append(syntax_defect(message, place))
             names += [TypedName(name, show(kind or ()), place=at) for name, at in waiting]
             waiting = []
         elif isinstance(word, str):

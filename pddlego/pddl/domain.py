@@ -15,11 +15,16 @@ from pddlego.pddl.conditions import (
     And,
     Atom,
     AtTime,
+    Compare,
+    Equal,
+    Forall,
     Formula,
     Imply,
     Located,
     Not,
+    Term,
     TypedName,
+    When,
     atoms_of,
     changed_atoms,
     conjuncts,
@@ -31,10 +36,12 @@ from pddlego.pddl.conditions import (
     read_typed_list,
     typed_text,
     walk,
+    with_functions,
     with_parts,
 )
 from pddlego.pddl.foreign import without_foreign
-from pddlego.pddl.numbers import changed_fluents, numeric_part
+from pddlego.pddl.names import is_name
+from pddlego.pddl.numbers import DURATION, changed_fluents, numeric_part
 from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.problem import is_define, is_one_word
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
@@ -87,10 +94,13 @@ class Action(Located):
 @dataclass(frozen=True)
 class DurativeAction(Action):
     """An action that takes time. The parts of `precondition` and `effect` are `AtTime`; `duration` compares `?duration`
-    with numbers.
+    with numbers. As PDDL 2.1 writes it, `when` is outside: `(when (at end (p)) (at end (q)))`.
     """
 
     duration: Formula = TRUE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "effect", _standard(self.effect))
 
     def at(self, time: str) -> Action:
         """The conditions and effects of one time: `start`, `all` or `end`."""
@@ -105,7 +115,37 @@ def at_time(formula: Formula, time: str) -> Formula:
     """The parts of a condition or an effect that have this time, without it."""
     if isinstance(formula, AtTime):
         return formula.part if formula.time == time else TRUE
+    if isinstance(formula, When) and time not in times_of(formula.effect):
+        return TRUE
     return with_parts(formula, lambda part: at_time(part, time))
+
+
+def _duration(formula: Formula) -> Formula:
+    """A duration without `at start`, when it is looked at anyway, and with functions that may lack parentheses."""
+    match formula:
+        case And():
+            return with_parts(formula, _duration)
+        case AtTime("start", part) | AtTime("end", Compare(_, Term(parts=None), Term(parts=None)) as part):
+            return _duration(part)
+        case Equal(left, right) if DURATION.head in (left, right):
+            return with_functions(formula, {name for name in (left, right) if is_name(name)} | {DURATION.head})
+    return formula
+
+
+def times_of(formula: Formula) -> set[str]:
+    """The times of the parts of a condition or an effect."""
+    return {node.time for node, _ in walk(formula) if isinstance(node, AtTime)}
+
+
+def _standard(effect: Formula, time: str = "") -> Formula:
+    """An effect of a durative action, at a `time` if there is one, with the times inside of `when`."""
+    if isinstance(effect, AtTime) and not time and any(isinstance(node, When) for node, _ in walk(effect)):
+        return _standard(effect.part, effect.time)
+    if isinstance(effect, When) and time:
+        return replace(effect, condition=AtTime(time, effect.condition), effect=_standard(effect.effect, time))
+    if isinstance(effect, And | Forall):
+        return with_parts(effect, lambda part: _standard(part, time))
+    return AtTime(time, effect, place=effect.place) if time else effect
 
 
 @dataclass(frozen=True)
@@ -421,7 +461,7 @@ class _DomainReader:
             self.wrong(f"{message}, elsewhere it is false", place_of(rest[0]))
         elif head == ":derived":
             predicate = self._predicate(rest[0], place_of(rest[0]))
-            self.derived.append(Rule(predicate, read_condition(rest[1])))
+            self.derived.append(Rule(predicate, self._full(read_condition(rest[1]))))
         elif head in _NOT_CLASSICAL:
             what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported"
             self.defects.append(replace(not_supported(what, place), word=str(head)))
@@ -451,6 +491,8 @@ class _DomainReader:
                 if kind == "-":
                     self.wrong("the type is missing after the hyphen in :functions", place)
                     kind = "number"
+                elif not waiting:
+                    self.wrong(f"there is no function before '- {kind}'; write (name ?x - type …) - number", place)
                 self.functions += [replace(function, type=kind) for function in waiting]
                 waiting = []
             elif isinstance(part, tuple) and part and isinstance(part[0], str):
@@ -469,13 +511,17 @@ class _DomainReader:
         fields = {show(key): value for key, value in zip(part[2::2], part[3::2], strict=True)}
         parameters = fields.get(":parameters", ())
         typed = self._typed(parameters if isinstance(parameters, tuple) else (parameters,))
-        precondition = read_condition(fields.get(":condition" if durative else ":precondition", ()))
-        effect, place = read_effect(fields[":effect"]), place_of(part)
+        precondition = self._full(read_condition(fields.get(":condition" if durative else ":precondition", ())))
+        effect, place = self._full(read_effect(fields[":effect"])), place_of(part)
         if durative:
-            duration = read_condition(fields[":duration"])
+            duration = _duration(read_condition(fields[":duration"]))
             self.durative.append(DurativeAction(name, typed, precondition, effect, duration, place=place))
         else:
             self.actions.append(Action(name, typed, precondition, effect, place=place))
+
+    def _full(self, formula: Formula) -> Formula:
+        functions = {function.name for function in self.functions if not function.parameters}
+        return with_functions(formula, functions.difference(constant.name for constant in self.constants))
 
     def domain(self, text: str) -> Domain:
         return Domain(

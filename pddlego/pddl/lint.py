@@ -35,7 +35,7 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.costs import counts_cost, needs_numbers, needs_time
 from pddlego.pddl.domain import Action, Domain, either
 from pddlego.pddl.exclusive import broken_invariants, exclusive_goals
-from pddlego.pddl.numbers import TOTAL_TIME, changed_fluents, fluents_in, is_cost
+from pddlego.pddl.numbers import TOTAL_COST, TOTAL_TIME, changed_fluents, fluents_in, is_cost, numeric_part
 from pddlego.pddl.problem import Problem
 from pddlego.pddl.rules import Defect, DefectKind, Level, warning
 
@@ -70,16 +70,17 @@ READ_REQUIREMENTS = frozenset(
 """The requirements that Fast Downward reads; it refuses a file with another one."""
 
 NUMERIC = frozenset((":fluents", ":numeric-fluents"))
-TIMED = frozenset((":durative-actions", ":duration-inequalities", ":timed-initial-literals"))
+TIMED = frozenset((":durative-actions", ":duration-inequalities", ":timed-initial-literals", ":timed-initial-effects"))
 """The requirements of numbers and of time, which planners read only in tasks with numbers or time."""
 
 PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
     (
         *(*_IMPLIED[":ucpop"], ":ucpop", ":action-costs", ":fluents", ":numeric-fluents", ":object-fluents", ":mdp"),
         *(":durative-actions", ":duration-inequalities", ":continuous-effects", ":derived-predicates", ":open-world"),
-        *(":timed-initial-literals", ":preferences", ":constraints", ":time", ":action-expansions", ":rewards"),
+        *(*TIMED, ":preferences", ":constraints", ":time", ":action-expansions", ":rewards"),
         *(":foreach-expansions", ":dag-expansions", ":subgoal-through-axioms", ":expression-evaluation"),
         *(":goal-utilities", ":non-deterministic", ":probabilistic-effects", ":multi-agent"),
+        *(":hierarchy", ":hierachie", ":method-preconditions"),  # of HDDL, as its files spell them
     )
 )
 """The requirements of all versions of PDDL."""
@@ -164,6 +165,9 @@ def problem_warnings(domain: Domain, problem: Problem, level: Level = Level.CLAS
         message = f"{problem.metric} counts the steps, because the task has no time; leave it out"
         message += ", or minimize (total-cost) if actions have costs"
         warnings += () if temporal else (warning(DefectKind.UNTIMED_METRIC, ":metric", message, problem.metric.place),)
+    own = (*domain.requirements, *problem.requirements)
+    missing = _missing_requirements(own, _only_in_problem(domain, problem))
+    warnings += (replace(defect, place=problem.goal.place) for defect in missing)
     return (*warnings, *_never_true(domain, problem), *(() if temporal else broken_invariants(domain, problem)))
 
 
@@ -265,13 +269,28 @@ def _requirements(domain: Domain) -> Iterator[Defect]:
     for name in sorted(set(domain.requirements) - PDDL_REQUIREMENTS):
         message = f"PDDL has no requirement {name}; remove it"
         yield warning(DefectKind.UNKNOWN_REQUIREMENT, name, message)
-    declared = set(domain.requirements).union(*(_IMPLIED.get(name, ()) for name in domain.requirements))
+    yield from _missing_requirements(domain.requirements, needed_requirements(domain))
+
+
+def _missing_requirements(requirements: tuple[str, ...], needed: dict[str, str]) -> Iterator[Defect]:
+    declared = set(requirements).union(*(_IMPLIED.get(name, ()) for name in requirements))
     if declared & {":fluents", ":numeric-fluents"}:
         declared |= {":action-costs", ":numeric-fluents"}
-    for name, reason in sorted(needed_requirements(domain).items()):
+    for name, reason in sorted(needed.items()):
         if name not in declared:
             message = f"{reason} needs {name}; add it to (:requirements …)"
             yield warning(DefectKind.MISSING_REQUIREMENT, name, message)
+
+
+def _only_in_problem(domain: Domain, problem: Problem) -> dict[str, str]:
+    """The requirements that the goal or the metric needs and the domain does not, each with what needs it."""
+    needed = {name: f"'{word}' in the goal" for name, word in _requirements_of(problem.goal)}
+    if part := numeric_part((problem.goal,)):
+        needed[":numeric-fluents"] = f"'{word_of(part)}' in the goal"
+    elif problem.metric is not None and set(fluents_in(problem.metric.term)) - {TOTAL_COST, TOTAL_TIME}:
+        needed[":numeric-fluents"] = "the metric"
+    in_domain = needed_requirements(domain) if needed else ()
+    return {name: what for name, what in needed.items() if name not in in_domain}
 
 
 def needed_requirements(domain: Domain) -> dict[str, str]:

@@ -23,7 +23,7 @@ from pddlego.util.text import count
 
 _REFUSED = frozenset(
     (
-        *(DefectKind.DUPLICATE_OBJECT, DefectKind.DUPLICATE_CONSTANT, DefectKind.OBJECT_IS_CONSTANT),
+        *(DefectKind.DUPLICATE_OBJECT, DefectKind.DUPLICATE_CONSTANT),
         *(DefectKind.DOMAIN_NAME, DefectKind.IGNORED_METRIC, DefectKind.UNKNOWN_REQUIREMENT, DefectKind.INVISIBLE),
     )
 )
@@ -63,12 +63,13 @@ def is_sound_problem(domain: Domain, text: str, level: Level = Level.CLASSICAL) 
     refusals = problem_refusals(reading, level, needs_numbers(domain, reading.problem) is not None)
     if not is_portable((*check_reading(domain, reading, level), *refusals)):
         return False
-    return not any(map(_is_error, problem_warnings(domain, reading.problem, level)))
+    return is_portable(problem_warnings(domain, reading.problem, level))
 
 
 def is_portable(defects: Iterable[Defect]) -> bool:
     """Whether other planners read a file with these defects."""
-    return not any(_is_error(defect) or defect.kind is DefectKind.UNUSED_REQUIREMENT for defect in defects)
+    refused = (DefectKind.UNUSED_REQUIREMENT, DefectKind.OBJECT_IS_CONSTANT, DefectKind.SYNTAX)
+    return not any(_is_error(defect) or defect.kind in refused for defect in defects)
 
 
 def is_numeric_problem(text: str) -> bool:
@@ -150,11 +151,10 @@ def problem_refusals(reading: ProblemReading, level: Level, numeric: bool) -> It
             message = f"section {name} comes after {PROBLEM_SECTIONS[last]}, and {_ORDER} {order}"
             yield syntax_defect(message, place)
         last = max(last, rank)
-        is_metric = name == ":metric" and len(part) == 3 and part[1] in ("minimize", "maximize")
-        if is_metric and isinstance(part[2], str) and is_name(part[2]):
-            yield syntax_defect(f"{show(part)[:60]}: {part[-1]} needs parentheses; write ({part[-1]})", place)
     yield from _requirements(reading.source, level, numeric)
     yield from _empty_parts(reading.source)
+    if not numeric:
+        yield from _bare_costs(reading.source)
 
 
 def _head(define: tuple[Sexpr, ...], word: str, number: int) -> Iterator[Defect]:
@@ -197,10 +197,12 @@ def _requirements(define: tuple[Sexpr, ...], level: Level, numeric: bool) -> Ite
 
 
 def _bare_costs(define: Sexpr) -> Iterator[Defect]:
-    """Errors for changes of a function that lacks its parentheses, as in `(increase total-cost 1)`."""
+    """Warnings about costs without parentheses, as in `(increase total-cost 1)` and `(:metric minimize total-cost)`."""
     for part in _lists(define):
-        if len(part) == 3 and part[0] == "increase" and isinstance(part[1], str) and is_name(part[1]):
-            yield syntax_defect(f"{show(part)[:60]}: {part[1]} needs parentheses; write ({part[1]})", place_of(part))
+        name = part[1 if part[0] == "increase" else 2] if len(part) == 3 and part[0] in ("increase", ":metric") else ""
+        if isinstance(name, str) and is_name(name):
+            message = f"{show(part)[:60]}: {name} has no parentheses, and some planners refuse that; write ({name})"
+            yield warning(DefectKind.SYNTAX, name, message, place_of(part))
 
 
 def _lists(define: Sexpr) -> Iterator[tuple[Sexpr, ...]]:

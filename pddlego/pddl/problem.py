@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby
 
@@ -30,6 +30,7 @@ from pddlego.pddl.conditions import (
     read_condition,
     read_number,
     read_typed_list,
+    with_functions,
 )
 from pddlego.pddl.foreign import joined_infix, numeric_form, operator_first, without_foreign
 from pddlego.pddl.names import is_name
@@ -72,6 +73,7 @@ class Problem(Shown):
     """A PDDL problem: `objects` and `facts` are sets, and `goal` is a condition.
 
     `values` are the numbers that `:init` assigns, such as `(= (total-cost) 0)` and `(= (distance a b) 7)`.
+    `requirements` are those of its file; they are not printed.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Problem(Shown):
     values: frozenset[Compare] = frozenset()
     metric: Metric | None = None
     later: frozenset[Later] = frozenset()
+    requirements: tuple[str, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
         numbers = f", {count(len(self.values), 'number')}" if self.values else ""
@@ -223,6 +226,14 @@ PROBLEM_SECTIONS = ("problem", ":domain", ":requirements", ":objects", ":init", 
 """The sections of a problem, in the order that most planners demand."""
 
 
+_NOT_CLASSICAL = {
+    ":constraints": "trajectory constraints",
+    ":length": "bounds on the length of plans",
+    ":htn": "task networks of hierarchical planning",
+}
+"""Sections outside classical planning, with the names of their features."""
+
+
 def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
     """Whether the expression begins as `(define (KIND …)`."""
     head = expression[1] if len(expression) > 1 else ()
@@ -243,9 +254,8 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
             defects.append(syntax_defect(f"section {part[0]} appears twice: write it once", place))
         elif part[0] in PROBLEM_SECTIONS:
             sections[part[0]] = part
-        elif part[0] in (":constraints", ":length"):
-            what = "trajectory constraints" if part[0] == ":constraints" else "bounds on the length of plans"
-            defect = not_supported(f"{what} (section {part[0]}) are not supported", place)
+        elif part[0] in _NOT_CLASSICAL:
+            defect = not_supported(f"{_NOT_CLASSICAL[part[0]]} (section {part[0]}) are not supported", place)
             defects.append(replace(defect, word=part[0]))
         else:
             meant = nearest(part[0], PROBLEM_SECTIONS[1:])
@@ -256,22 +266,25 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
         if name in sections and not is_one_word(sections[name][1:]):
             message = f"'{in_short(sections[name])}' is not one name; write ({name} NAME)"
             defects.append(syntax_defect(message, place_of(sections[name])))
-    missing = tuple(name for name in (":domain", ":init", ":goal") if name not in sections)
+    needed = (":domain", ":init") if any(defect.word == ":htn" for defect in defects) else (":domain", ":init", ":goal")
+    missing = tuple(name for name in needed if name not in sections)
     objects, wrong = read_typed_list(sections.get(":objects", ()), start=1)
     defects += wrong
     wrong_times: list[Defect] = []
     facts, values, negated, later = _read_init(
         sections.get(":init", ()), defects, wrong_times, {obj.name for obj in objects}
     )
+    functions = {value.left.head for value in values if not value.left.parts} - {obj.name for obj in objects}
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
         frozenset(objects),
         frozenset(facts),
-        goal=_read_goal(sections.get(":goal"), defects),
+        goal=with_functions(_read_goal(sections.get(":goal"), defects), functions),
         values=frozenset(values),
         metric=_read_metric(sections.get(":metric"), defects),
         later=frozenset(later),
+        requirements=tuple(map(show, sections.get(":requirements", ())[1:])),
     )
     slips = (*wrong_times, *_repeated(objects), *(_negated(atom, atom in problem.facts) for atom in negated))
     return ProblemReading(problem, tuple(defects), missing, slips, define)
@@ -336,7 +349,8 @@ def _read_later(item: Sexpr, objects: Collection[str]) -> Later | Defect | None:
     """
     if len(item) < 3 or item[0] != "at" or not isinstance(item[-1], tuple) or item[1] in objects:
         return None
-    time, inner = item[1], read_condition(item[-1])
+    time, literal = item[1], item[-1]
+    inner = read_condition(("=", *literal[1:]) if literal[:1] == ("assign",) else literal)  # as unified-planning has it
     if isinstance(time, str) and NUMBER.match(time):
         match inner:
             case Atom() | Not(part=Atom()) | Compare("=", right=Term(parts=None)) if len(item) == 3:

@@ -85,9 +85,18 @@ _MARKUP = re.compile(r"<[^<>]{0,20}>|&\w{1,8};")
 _LABEL = re.compile(r"(?<![\w.])([-+]?(?:\d+(?:[.,]\d*)?|\.\d+)(?:e[-+]?\d{1,4})?)\s*([:.)])", re.IGNORECASE)
 
 _DURATION = re.compile(
-    r"\s*\[\s*(?:d(?:uration)?:\s*)?([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,4})?)\s*(?:[\];]|$)", re.I
+    r"\s*\[\s*(?:d(?:uration)?:\s*)?([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,4})?)\s*(?:;[^\[\]]*)?\]", re.I
 )
 """The duration after a step. Planners also write `[D:5.000; C:1.000]`."""
+
+_CUT = re.compile(r"\s*\[\s*(?:d(?:uration)?:)?[\d.,\s]*(?:;[^\[\]]*)?(?:\[|\Z)", re.I)
+"""A duration without its end, after a step."""
+
+_CUT_STEP = re.compile(r"(?:\([^()]*|^[ \t]*[\d.]+:?\s*)\Z", re.MULTILINE)
+"""A step without its end, or the time of one, at the end of a text."""
+
+_COMMA = re.compile(r"\s*\[\s*(?:d(?:uration)?:\s*)?(\d+,\d+)", re.I)
+"""A duration with a decimal comma."""
 
 _SEGMENT = re.compile(r"(?:[^\"|`\\]|\\(?![nrt]))+")
 """A cell of a table, a text of JSON, or code inside of a line."""
@@ -113,6 +122,7 @@ class _Label:
 
     value: Decimal
     is_time: bool
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,8 +130,8 @@ class _Candidate:
     """A text at an offset that looks like a step; `step` is None if it cannot be read.
 
     `known`: the first word is the name of an action. `listed`: it is an item of a list of steps, not a mention in a
-    sentence. `begins`: the text before it announces a plan. `broken_off`: the text ends in it. `rest`: the text
-    after it.
+    sentence. `begins`: the text before it announces a plan. `broken_off`: the text, or its duration, ends in it.
+    `rest`: the text after it.
     """
 
     offset: int
@@ -193,7 +203,10 @@ class _Reader:
         candidates = self._once(candidates) if self.prose else candidates
         broken_off = self.prose and len(candidates) > 1 and candidates[-1].broken_off
         candidates = candidates[:-1] if broken_off else candidates
-        unreadable = [self._unreadable(one.offset) for one in candidates if one.step is None]
+        unreadable = [self._unreadable(one.offset) for one in candidates if one.step is None or one.broken_off]
+        *_, end = self._parts()
+        cut = None if self.prose or unreadable else _CUT_STEP.search(end.text)
+        unreadable += [self._unreadable(end.start + cut.start())] if cut and (self.is_timed or cut[0][0] == "(") else []
         if unreadable:
             raise PddlSyntaxError(unreadable[:_MOST_FAULTS])
         used = {bisect.bisect(self._lines, one.offset) - 1 for one in (*candidates, *others)}
@@ -221,7 +234,10 @@ class _Reader:
     def _timed_step(self, one: _Candidate) -> tuple[TimedStep, Position]:
         """A step with its time and, if it is durative, its duration. Raises `PddlSyntaxError`."""
         place, message = self._place(one.offset), f"{one.step} has no time; write {TIMED_FORM}"
-        if one.step is not None and one.label is not None and one.label.is_time:
+        comma = _COMMA.match(one.rest)
+        if wrong := comma[1] if comma else one.label.text if one.label and "," in one.label.text else "":
+            message = f"{wrong} is not a number; write {wrong.replace(',', '.')}, not {wrong}"
+        elif one.step is not None and one.label is not None and one.label.is_time:
             match = _DURATION.match(one.rest) if one.step.action in self.durative else None
             duration = Decimal(match[1]) if match else None
             if all(len(f"{value:f}") <= MAX_NUMBER for value in (one.label.value, duration or 0)):
@@ -290,8 +306,8 @@ class _Reader:
             step = _step(words) if match["close"] and words else None
             if words and self._is_step(words, listed, label, part.strict):
                 empty, is_list = False, listed
-                broken_off = at + match.start("open") == self._broken_off
-                rest = line[end : end + 300]
+                rest = part.raw[at - part.start + end : at - part.start + min(end + 300, len(line))]
+                broken_off = at + match.start("open") == self._broken_off or _CUT.match(rest) is not None
                 yield _Candidate(at + start, step, known, listed, label, begins, broken_off=broken_off, rest=rest)
             elif not number and step and step.action not in self.predicates and _WORD.findall(line) == words:
                 yield _Candidate(at + start, step, known=False, listed=False)  # alone on its line
@@ -421,7 +437,7 @@ def _names_step(text: str) -> bool:
 
 def _label(text: str) -> _Label | None:
     match = _LABEL.search(text)
-    return _Label(Decimal(match[1].replace(",", ".")), match[2] == ":") if match else None
+    return _Label(Decimal(match[1].replace(",", ".")), match[2] == ":", match[1]) if match else None
 
 
 def _step(words: Sequence[str]) -> PlanStep | None:

@@ -142,6 +142,7 @@ PROBLEMS = {
     DefectKind.BROKEN_INVARIANT: ("(at c2 yard)", "(at c2 yard) (in c2 t1)"),
     DefectKind.DOMAIN_NAME: ("(:domain depot)", "(:domain depots)"),
     DefectKind.UNTIMED_METRIC: ("(at c2 dock))))", "(at c2 dock))) (:metric minimize (total-time)))"),
+    DefectKind.MISSING_REQUIREMENT: ("(at c2 dock))))", "(or (at c2 dock) (in c2 t1)))))"),
     DefectKind.INVISIBLE: ("(clear c2)", "(clear\xa0c2)"),
 }
 """A problem that breaks each rule."""

@@ -20,7 +20,7 @@ from pddlego.pddl.conditions import Not
 from pddlego.pddl.problem import Later
 from pddlego.planning import Plan, PlanStep, Search, engines, validate
 from pddlego.planning.ground import PlanningError
-from pddlego.planning.plan_text import read_plan
+from pddlego.planning.plan_text import plan_in, read_plan
 from pddlego.planning.result import TimedStep
 from pddlego.planning.validate import PlanFault, plan_cost
 from tests.cli.command import run
@@ -87,7 +87,7 @@ def test_timed_literals_are_printed_and_read_again(problem: Problem, later: froz
             "continuous effects (#t) are not supported",
             "without it",
         ),
-        ("(<= ?duration 8)", "(at end (<= ?duration 8))", "is not a duration", "Write (= ?duration NUMBER)"),
+        ("(<= ?duration 8)", "(over all (<= ?duration 8))", "is not a duration", "Write (= ?duration NUMBER)"),
         ("(<= ?duration 8)", "(<= ?duration eight)", "function eight is not declared", ""),
         (":precondition (hot)", ":precondition (at start (hot))", "only the outer parts of a durative", "Write (hot)"),
         (":effect (open)", ":effect (increase (wood) ?duration)", "durations (?duration) are not supported", ""),
@@ -407,3 +407,44 @@ def test_no_engine_gets_a_duration_that_makes_it_give_up(duration: str, solvable
     problem = "(define (problem p) (:domain d) (:objects a - pot) (:init (= (size a) -4)) (:goal (baked a)))"
     result = tools.solve(parse_domain(domain), parse_problem(problem), seconds=PATIENCE)
     assert result.status == ("solved" if solvable else "unsolvable"), result.message
+
+
+FILE = "0: (fire) [8]\n1: (bake a) [2.0]\n1: (bake b) [3.333]\n1.5: (look)\n"
+
+
+def test_a_plan_file_that_is_cut_is_not_valid() -> None:
+    """Each beginning of a valid plan that ends inside of a step is an error, or not a valid plan."""
+    assert tools.validate(KILN, POTS, FILE).valid
+    ends = {0, *(number + len(line) for line in FILE.splitlines() for number in [FILE.index(line)])}
+    for end in range(1, len(FILE)):
+        text = FILE[:end]
+        if text.endswith("\n") or end in ends:
+            read_plan(text, DOMAIN, PROBLEM)
+            continue
+        with suppress(PddlSyntaxError):
+            read_plan(text, DOMAIN, PROBLEM)
+            assert not tools.validate(KILN, POTS, text).valid, text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0: (fire) [8", "'(fire) [8', is not an action"),
+        ("0: (fire) [8 ; note", "is not an action"),
+        ("0: (fire) [8\n1: (bake a) [2]", "line 1, '(fire) [8', is not an action"),
+        ("0: (fire) [8]\n1: (", "line 2, '(', is not an action"),
+        ("0: (fire) [8]\n1:", "line 2, '1:', is not an action"),
+        ("0: (fire) [8,5]", "8,5 is not a number; write 8.5, not 8,5"),
+        ("0,5: (fire) [8]", "0,5 is not a number; write 0.5, not 0,5"),
+        ("0: (fire) [D: 8,5; C: 1]", "8,5 is not a number"),
+        ("| time | action | duration |\n|---|---|---|\n| 0 | (fire) | 8 |", "line 3: (fire) has no time; write TIME:"),
+    ],
+)
+def test_cut_steps_decimal_commas_and_tables_are_named(text: str, message: str) -> None:
+    with pytest.raises(PddlSyntaxError, match=re.escape(message)):
+        read_plan(text, DOMAIN, PROBLEM)
+
+
+def test_the_complete_steps_of_an_answer_that_breaks_off_are_read() -> None:
+    reading = plan_in("0: (fire) [8]\n1: (bake a) [2", DOMAIN, PROBLEM)
+    assert (str(reading.plan), "the text ends inside of a step" in reading.note) == ("0: (fire) [8]", True)
