@@ -276,7 +276,8 @@ class _Checker:
                 yield self.defect(DefectKind.DERIVED_EFFECT, atom, message)
 
     def defect(self, kind: DefectKind, node: Formula | Metric, message: str, word: str = "") -> Defect:
-        return Defect(kind, self.where, f"{self.where}: {message}", place=node.place, word=word)
+        where = f"{self.where}: " + f"{node}: " * message.startswith(f"{node}: ")
+        return Defect(kind, self.where, f"{self.where}: {message}", place=node.place, word=word, where=where)
 
     def _change(self, node: Change, scope: Scope) -> Iterator[Defect]:
         """The defects of a change of a number, which must be an action cost."""
@@ -530,7 +531,8 @@ class _ProblemChecker(_Checker):
                 yield self.defect(DefectKind.TWO_VALUES, part, message)
 
     def defect(self, kind: DefectKind, node: Formula | Metric, message: str, word: str = "") -> Defect:
-        return Defect(kind, str(node), message, place=node.place, word=word)
+        where = f"{node}: " * message.startswith(f"{node}: ")
+        return Defect(kind, str(node), message, place=node.place, word=word, where=where)
 
     def _objects(self) -> Iterator[Defect]:
         places = {obj.name: obj.place for obj in sorted(self.problem.objects, key=lambda obj: obj.place or (0, 0))}
@@ -855,12 +857,12 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
             for part in parts_of(formula):
                 yield from _without_time(checker, part, times)
         case Unreadable():
-            part = read_sexprs(formula.text).expressions[0]
-            form = (
-                (numeric_form(part, "all" not in times) or foreign.chain_form(part)) if isinstance(part, tuple) else ""
-            )
-            message = formula.message if form[:1] in ("", ("at",), ("over",)) else f"write (at start {show(form)})"
-            yield checker.defect(formula.kind, formula, message)
+            words = read_sexprs(formula.text).expressions[0]
+            words = words if isinstance(words, tuple) and words else ("",)
+            meant = numeric_form(words, "all" not in times) or foreign.chain_form(words)
+            is_timed = meant[:1] in ("", ("at",), ("over",))
+            message = formula.message if is_timed else f"{formula} has no time; write (at start {show(meant)})"
+            yield checker.defect(formula.kind, formula, message, formula.word)
         case Change() if "#t" in arguments_in(formula):
             message = f"{formula}: continuous effects (#t) are not supported"
             yield checker.defect(DefectKind.NOT_SUPPORTED, formula, message)

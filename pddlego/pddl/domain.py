@@ -465,7 +465,7 @@ class _DomainReader:
         durative = part[0] == ":durative-action"
         faults = list(_field_defects(name, part))
         if faults:
-            self.defects += faults
+            self.defects += (replace(fault, where=f"action {name}: ") for fault in faults)
             return
         numbers = {show(key): 2 * number + 3 for number, key in enumerate(part[2::2])}
         parameters = part[numbers[":parameters"]] if ":parameters" in numbers else ()
