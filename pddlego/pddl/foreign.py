@@ -285,6 +285,8 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
 
 
 def _filled(form: str, parts: Sequence[Sexpr]) -> str:
+    if "{all}" not in form and len(parts) > 1 + ("{1}" in form):
+        return ""  # it would leave out a part
     texts = [text if len(text) <= 60 else "(…)" for text in map(show, parts)]
     return form.format(*texts, *("(…)" for _ in range(2)), all=" ".join(texts) or "(…)")
 

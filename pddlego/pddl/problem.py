@@ -318,7 +318,7 @@ def _read_init(
                 defects.append(syntax_defect(message, place_at(section, index)))
             case Unreadable(kind=DefectKind.NOT_SUPPORTED) as other:
                 defects.append(not_supported(f"in :init: {other.message}", other.place))
-            case Unreadable() as other if "; write" in other.message:
+            case Unreadable() as other if "; write" in other.message and other.kind is not DefectKind.MISPLACED:
                 defects.append(syntax_defect(f"in :init: {other.message}", other.place))
             case And() as several:
                 defects.append(syntax_defect("'and' in :init; write the facts side by side", several.place))

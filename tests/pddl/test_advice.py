@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 import pytest
 
@@ -327,3 +328,53 @@ def test_a_function_of_the_domain_may_have_the_name_of_a_function_of_another_lan
     domain, problem = with_part("PRE", "(>= (max ?a) (abs 3))")
     found = errors(domain.replace("(size)", "(size) (max ?b - bed) (abs ?n)", 1), problem)
     assert not any("is not a function of PDDL" in finding.message for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("place", "part"),
+    [
+        ("PRE", "(-> (dug) (seen ?a) (seen ?b))"),
+        ("PRE", "((dug) -> (seen ?a) -> (seen ?b))"),
+        ("PRE", "(! (dug) (seen ?a))"),
+        ("EFF", "(when (dug) (seen ?a) (seen ?b) (wet ?a))"),
+        ("INIT", "(when (dug) (seen roses))"),
+        ("INIT", "(>= (load) (size) 3)"),
+    ],
+)
+def test_no_advice_leaves_out_a_part(place: str, part: str) -> None:
+    (finding,) = errors(*with_part(place, part))
+    names = set(re.findall(r"[a-z0-9]{3,}", part)) - {"when"}
+    assert (
+        "(predicate" in finding.advice
+        or names <= {*re.findall(r"[a-z0-9]{3,}", finding.advice)}
+        or finding.advice[:6] != "Write "
+    )
+
+
+def test_any_part_in_any_place_is_checked_and_advice_does_not_repeat_itself() -> None:
+    words = (
+        "(size) 3 (-1) ?a ?b roses (dug) dug (wet ?b) not and or imply when = >= < => += increase assign max abs + -"
+    )
+    words += " at start end over all (at start (dug)) if else between 2,5 ?duration forall (?c - bed) () -> sqrt"
+    pieces = re.findall(r"\([^()]*(?:\([^()]*\))?[^()]*\)|\S+", words)
+    choose = Random(73)
+
+    def part(depth: int) -> str:
+        count = choose.randint(1, 5)
+        inner = (
+            part(depth + 1) if depth < 2 and choose.random() < 0.3 else choose.choice(pieces) for _ in range(count)
+        )
+        return f"({' '.join(inner)})"
+
+    for _ in range(150):
+        texts = with_part(choose.choice(PLACES), part(0))
+        found = errors(*texts)
+        if len(found) == 1 and found[0].advice.startswith("Write ("):
+            form = first_form(found[0].advice)
+            if "…" not in form and not re.search(r"[A-Z]{3}", form):
+                fixed = (
+                    [followed(texts[0], found[0]), texts[1]]
+                    if found[0].file == "domain"
+                    else [texts[0], followed(texts[1], found[0])]
+                )
+                assert found[0].message not in {error.message for error in errors(fixed[0], fixed[1])}
