@@ -452,8 +452,8 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
     place = place_of(part)
     if head in misplaced:
         form: Sexpr = numeric_form(part, in_effect=True) if head == "=" else ""
-        if head in _OTHER and len(rest) == 2:
-            form = (_OTHER[head], *rest)
+        if head in _OTHER:
+            form = _with_two_parts((_OTHER[head], *rest), inner is read_effect)
         return _misplaced(part, head, what, show(form))
     if head in _ARGUMENTS and len(rest) != _ARGUMENTS[head] and head not in ("exists", "forall"):
         message = f"{show(part)}: '{head}' takes {_ARGUMENTS[head]} part(s)"
@@ -601,8 +601,6 @@ _OTHER = {"when": "imply", "imply": "when"}
 """What is `when` in an effect is `imply` in a condition."""
 
 _REMEDIES = {
-    "when": "(imply CONDITION CONSEQUENCE)",
-    "imply": "(when CONDITION EFFECT)",
     "=": "(predicate ?x) for what becomes true, (not (predicate ?x)) for what becomes false",
     **dict.fromkeys(("<", ">", "<=", ">="), "it in the condition, or a change such as (assign (f) 3)"),
 }

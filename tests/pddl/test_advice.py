@@ -37,7 +37,7 @@ def with_part(place: str, part: str) -> tuple[str, str]:
     texts = [DOMAIN, PROBLEM]
     for name in PLACES:
         content = part if name == place else EMPTY.get(name, "")
-        texts = [re.sub(rf"\b{name}\b", lambda _, content=content: content, text) for text in texts]
+        texts = [re.sub(rf"\b{name}\b", content, text) for text in texts]
     return texts[0], texts[1]
 
 
