@@ -198,7 +198,10 @@ def arithmetic_form(part: Sexpr, known: Collection[str] = ()) -> Sexpr:
 
 
 def without_extremes(part: Sexpr) -> Sexpr:
-    """A comparison with `max`, `min` or `abs` as a side, or a change by one of two numbers, without it; else empty."""
+    """A comparison with `max`, `min` or `abs` as a side, or a change by one of two numbers, without it; else empty.
+
+    A change becomes one or two effects side by side.
+    """
     head, sides = str(part[0]), part[1:]
     at = next((at for at, side in enumerate(sides) if side[:1] in (("max",), ("min",), ("abs",))), None)
     if head not in {*_ORDERS, *_CHANGES.values()} or at is None:
@@ -216,7 +219,11 @@ def without_extremes(part: Sexpr) -> Sexpr:
         return ("and" if (head[0] == "<") != is_least else "or", *each(head))
     signs = ("<=", ">") if name == "min" else (">=", "<")
     whens = (("when", (sign, *values), change) for sign, change in zip(signs, each(head), strict=False))
-    return ("and", *whens) if len(values) == 2 else ""
+    texts = (show(when) for when in whens if when[2][0] != "assign" or when[2][1] != when[2][2])
+    return " ".join(texts) if len(values) == 2 else ""
+
+
+_TURNED = str.maketrans("<>", "><")
 
 
 def duration_form(part: Sexpr, functions: Collection[str]) -> Sexpr:
@@ -229,9 +236,18 @@ def duration_form(part: Sexpr, functions: Collection[str]) -> Sexpr:
     names = ("?duration", "duration", "?d", "?dur")
     values = ["?duration" if show(value).strip("()") in names else value for value in values]
     values = ["?duration", *values] if len(values) == 1 else values
-    sign = {"<": "<=", ">": ">="}.get(str(signs[0]), signs[0]) if signs else "="
     is_bound = len(values) == 2 and len(signs) < 2 and [*map(_is_value, values)].count(True) == 1
-    return (sign, *values) if is_bound and "?duration" in values else chain_form(parts)
+    if is_bound and "?duration" in values:
+        return _bound((*(signs or "="), *values))
+    chain = chain_form(parts)
+    return ("and", *(_bound(tuple(bound)) for bound in chain[1:])) if "?duration" in parts and chain else ""
+
+
+def _bound(bound: tuple[Sexpr, ...]) -> Sexpr:
+    """A bound of a duration as the grammar has it: with `?duration` first, and without `<` and `>`."""
+    sign, left, right = str(bound[0]), *bound[1:]
+    sign = f"{sign[0]}="[: 1 if sign == "=" else 2]
+    return (sign, left, right) if left == "?duration" else (sign.translate(_TURNED), right, left)
 
 
 def joined_infix(parts: Sequence[Sexpr], in_effect: bool, start: int = 0) -> Iterator[tuple[Sexpr, int]]:
