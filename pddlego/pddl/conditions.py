@@ -484,7 +484,7 @@ def read_at(parts: Sequence[Sexpr], number: int, read: Callable[[Sexpr], Formula
 
 
 def _with_two_parts(part: tuple[Sexpr, ...], in_effect: bool) -> Sexpr:
-    """The probable meaning of a connective or a comparison with a wrong number of parts; empty if there is none."""
+    """The probable meaning of a connective or a comparison with a wrong number of parts; else empty."""
     head, rest = part[0], part[1:]
     if head in _COMPARISONS:
         return numeric_form(part, in_effect=False) or chain_form(part)
