@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from pddlego.errors import PddlegoError, UsageError
@@ -99,6 +100,7 @@ class Finding:
 
     `line` and `column` count from 1 and `source` is that line of the file; for what concerns the whole file they are 1
     and `source` is empty. The word or list ends before `end_column`. `rule` is the rule's id in the documentation.
+    `where` is the beginning of the message, if that names the place and not the fault.
     """
 
     file: Part
@@ -111,6 +113,7 @@ class Finding:
     source: str = ""
     end_column: int = 1
     path: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -380,7 +383,7 @@ def solve(
         raise UsageError(f"The search {search} is not possible", f"{error}.", advice) from error
     check_search(planner, parsed_search, "The call")
     value = read_domain_file(domain, Level.TIME)
-    task = read_problem_file(value, problem, Level.TIME)
+    task = read_problem_file(value, problem, Level.TIME, domain)
     with make_planner(planner, seconds, memory) as made:
         result = made.solve(value, task, parsed_search)
         solved = solve_result(result, parsed_search)
@@ -439,7 +442,7 @@ def validate(domain: DomainFile, problem: ProblemFile, plan: PlanFile) -> Valida
     has more cases than can be evaluated.
     """
     value = read_domain_file(domain, Level.TIME)
-    task = read_problem_file(value, problem, Level.TIME)
+    task = read_problem_file(value, problem, Level.TIME, domain)
     try:
         reading = _read_plan(value, task, plan)
     except PddlSyntaxError as error:
@@ -470,11 +473,11 @@ def simulate(domain: DomainFile, problem: ProblemFile, plan: PlanFile = "") -> S
     Raises `UsageError` for invalid files, and `PddlegoError` for a state with more cases than can be evaluated.
     """
     value = read_domain_file(domain, Level.NUMBERS)
-    task = read_problem_file(value, problem, Level.NUMBERS)
+    task = read_problem_file(value, problem, Level.NUMBERS, domain)
     try:
         steps = _read_plan(value, task, plan).plan
     except PddlSyntaxError as error:
-        raise _invalid("plan", plan, error.faults) from error
+        raise _invalid("plan", plan, error.faults, before=(domain, problem)) from error
     with _limited_depth():
         world = World(value, task)
         simulator = Simulator(world, world.initial)
@@ -520,7 +523,7 @@ def difference(domain: DomainFile, left: ProblemFile, right: ProblemFile) -> Dif
     from pddlego.pddl.edit import edit_between
 
     value = read_domain_file(domain, Level.NUMBERS)
-    edit = edit_between(*(read_problem_file(value, file, Level.NUMBERS) for file in (left, right)))
+    edit = edit_between(*(read_problem_file(value, file, Level.NUMBERS, domain) for file in (left, right)))
     return DifferenceResult((*edit.objects.delete, *edit.init.delete), (*edit.objects.add, *edit.init.add))
 
 
@@ -536,7 +539,7 @@ def compare(domain: DomainFile, left: ProblemFile | Domain, right: ProblemFile |
         assert not isinstance(left, Problem)
         return comparing.compare_domains(value, read_domain_file(left, Level.NUMBERS))
     with _limited_depth():
-        problems = (read_problem_file(value, file, Level.NUMBERS) for file in (left, right))
+        problems = (read_problem_file(value, file, Level.NUMBERS, domain) for file in (left, right))
         return comparing.compare_problems(value, *problems)
 
 
@@ -581,8 +584,13 @@ def read_domain_file(file: DomainFile, level: Level = Level.CLASSICAL) -> Domain
     return domain
 
 
-def read_problem_file(domain: Domain, file: ProblemFile, level: Level = Level.CLASSICAL) -> Problem:
-    """A problem of a domain without errors. Raises `UsageError`. For `level` see `pddl.check`."""
+def read_problem_file(
+    domain: Domain, file: ProblemFile, level: Level = Level.CLASSICAL, domain_file: DomainFile = ""
+) -> Problem:
+    """A problem of a domain without errors. Raises `UsageError`, whose advice names the `domain_file`.
+
+    For `level` see `pddl.check`.
+    """
     if isinstance(file, Problem):
         problem, find = file, partial(check_problem, domain, file)
     else:
@@ -591,7 +599,7 @@ def read_problem_file(domain: Domain, file: ProblemFile, level: Level = Level.CL
     errors = [defect.message for defect in find(level) if defect.blocking]
     if errors:
         always = [defect.message for defect in find(Level.TIME) if defect.blocking]
-        raise _invalid("problem", file, always or errors, None if always else level)
+        raise _invalid("problem", file, always or errors, None if always else level, (domain_file,))
     return problem
 
 
@@ -619,8 +627,13 @@ _MOST_NAMED = 3
 """The maximum number of errors that a message lists."""
 
 
-def _invalid(part: Part, file: object, errors: Sequence[str], level: Level | None = None) -> UsageError:
-    """The error for a file with errors. With a `level`, it is valid, but has numbers or time beyond that level."""
+def _invalid(
+    part: Part, file: object, errors: Sequence[str], level: Level | None = None, before: Sequence[object] = ()
+) -> UsageError:
+    """The error for a file with errors. With a `level`, it is valid, but has numbers or time beyond that level.
+
+    `before` are the files that it depends on.
+    """
     name = str(file) if is_path(file) else f"The {part}"
     if level is not None:
         what = "time, which is" if level is Level.NUMBERS else "numbers or time, which are"
@@ -632,7 +645,9 @@ def _invalid(part: Part, file: object, errors: Sequence[str], level: Level | Non
     what = f"{name} is not {f'a valid {part}' if is_path(file) else 'valid'}"
     more = f" (and {len(errors) - _MOST_NAMED} more)" if len(errors) > _MOST_NAMED else ""
     reason = f"{'; '.join(errors[:_MOST_NAMED])}{more}."
-    return UsageError(what, reason, "See: pddlego check DOMAIN PROBLEM.")
+    words = zip(("DOMAIN", "PROBLEM", "--plan PLAN"), (*before, file), strict=False)
+    names = ("--plan " * (word[0] == "-") + quote(str(path)) if is_path(path) else word for word, path in words)
+    return UsageError(what, reason, f"See: pddlego check {' '.join(names)}.")
 
 
 def is_path(file: object) -> bool:
@@ -707,16 +722,18 @@ def _findings(
             message=message,
             advice=advice[:1].upper() + advice[1:],
             source=_quoted(lines, line) if defect.place else "",
-            end_column=_end_column(lines, line, column) if defect.place else 1,
+            end_column=_end_column(lines, line, column, defect.word.count(" ") + 1) if defect.place else 1,
+            where=defect.where.removesuffix(": "),
         )
 
 
-def _end_column(lines: Sequence[str], line: int, column: int) -> int:
-    """The column behind the word or list that begins at a position, or behind the line if the list goes on."""
+def _end_column(lines: Sequence[str], line: int, column: int, count: int = 1) -> int:
+    """The column behind `count` words or lists from a position on, or behind the line if the last one goes on."""
     depth, source = 0, lines[line - 1] if line <= len(lines) else ""
     for token in TOKEN.finditer(source, column - 1):
         depth += {"(": 1, ")": -1}.get(token[0], 0)
-        if depth < 1:
+        count -= depth < 1
+        if not count:
             return token.end() + 1
     return len(source) + 1
 

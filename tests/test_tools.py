@@ -484,3 +484,18 @@ def test_another_name_of_the_domain_is_reported_at_its_line() -> None:
     (finding,) = tools.check(domain, "(define (problem x)\n (:domain shopp)\n (:init) (:goal (p)))").findings
     assert (finding.line, finding.column, finding.end_column, finding.rule) == (2, 11, 16, "other-domain-name")
     assert (finding.advice, finding.path) == ("Write (:domain shop)", "")
+
+
+def test_the_advice_for_a_file_with_errors_names_the_files(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in ("the domain.pddl", "p.pddl", "x.plan")]
+    for name, text in zip(names, (DOMAIN, PROBLEM.replace("(at hall)", "(at hal)"), "go to ("), strict=True):
+        Path(name).write_text(text)
+    with pytest.raises(UsageError) as caught:
+        tools.solve(names[0], names[1])
+    assert caught.value.next_step == f"See: pddlego check '{names[0]}' {names[1]}."
+    with pytest.raises(UsageError) as caught:
+        tools.compare(DOMAIN, names[1], PROBLEM)
+    assert caught.value.next_step == f"See: pddlego check DOMAIN {names[1]}."
+    with pytest.raises(UsageError) as caught:
+        tools.simulate(names[0], PROBLEM, names[2])
+    assert caught.value.next_step == f"See: pddlego check '{names[0]}' PROBLEM --plan {names[2]}."

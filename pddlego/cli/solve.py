@@ -121,7 +121,7 @@ def command(
     _check_graphplan(options.engine, resolved, prune, sort, search)
     level = Level.CLASSICAL if heuristic or options.engine == GRAPHPLAN else Level.NUMBERS if program else Level.TIME
     parsed = tools.read_domain_file(domain, level)
-    task = tools.read_problem_file(parsed, problem, level)
+    task = tools.read_problem_file(parsed, problem, level, domain)
     _check_page(html, parsed, task)
     _check_plans(plans, has_one_plan=bool(program or heuristic or output or html or options.engine == GRAPHPLAN))
     plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None

@@ -55,11 +55,12 @@ class Symbol:
 @dataclass(frozen=True)
 class Document:
     """A domain or a problem with its `uri`. Total: any text is a document, and broken ones have the names that can be
-    read. One that `is_too_long` has an empty text."""
+    read. One that `is_too_long` has an empty text. `version` is the editor's number of the text."""
 
     uri: str
     text: str
     is_too_long: bool = False
+    version: int | None = None
 
     @property
     def name(self) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from pddlego.editor.document import ACTIONS, CONNECTIVES, Document, Kind, Symbol
+from pddlego.editor.document import ACTIONS, Document, Kind, Symbol
+from pddlego.editor.keywords import first_words, next_words
 from pddlego.pddl.conditions import ANY_TYPE
 from pddlego.pddl.domain import MAX_TYPES, Domain
 from pddlego.pddl.names import is_name
@@ -96,7 +97,8 @@ def complete(document: Document, offset: int, related: Sequence[Document]) -> li
     lists = document.lists_at(offset)
     around = lists[-1] if lists else document.tree
     before = sum(span[1] < offset for span in around.spans[1:])  # parts that end before the word that is written
-    section = next((part[0] for part in lists if part and part[0] in _SECTIONS), "")
+    inner = lists[next((at for at, part in enumerate(lists) if part and part[0] in _SECTIONS), len(lists)) :]
+    section = inner[0][0] if inner else ""
     files = (document, *related)
     if (before and around[before - 1] == "-") or around[:1] == ("either",):
         return _declared(files, "type", [(ANY_TYPE, "type", "")])
@@ -104,11 +106,21 @@ def complete(document: Document, offset: int, related: Sequence[Document]) -> li
         return []
     if before == 0 and len(lists) <= 2 and lists[:1] == [document.define]:
         return [(word, "keyword", "") for word in _SECTIONS]
-    if before == 0 and section not in (":predicates", ":functions", ":types", ":constants", ":objects", ""):
-        words = [(word, "keyword", "") for word in sorted(CONNECTIVES) if word.isalpha()]
-        return _declared(files, "predicate", words if section != ":init" else [])
+    if (
+        before == 0
+        and len(inner) > 1
+        and section not in (":predicates", ":functions", ":types", ":constants", ":objects", "")
+    ):
+        words, names = first_words(inner)
+        declared = [symbol.key[1] for file in files for symbol in file.symbols if symbol.part == ":functions"]
+        items = _declared(files, "predicate", []) if names != "none" else []
+        items = [item for item in items if names == "all" or item[0] in declared]
+        return [*((word, "keyword", "") for word in words), *items][:MAX_ITEMS]
     if before and section in (*ACTIONS, ":derived", ":init", ":goal", ":metric"):
-        return list(dict.fromkeys(_arguments(document, related, around, before - 1, offset)))[:MAX_ITEMS]
+        words = next_words(inner, before)
+        is_section = len(inner) == 1
+        found = () if is_section else _arguments(document, related, around, before - 1, offset)
+        return list(dict.fromkeys((*((word, "keyword", "") for word in words), *found)))[:MAX_ITEMS]
     return []
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 from pygls.uris import to_fs_path
 
 from pddlego import __version__
@@ -32,11 +33,14 @@ _CHECK_SECONDS = 10.0
 _WHY_SECONDS = 5.0
 """Seconds of the search for the reasons why there is no plan."""
 
+_MOST_WHERE = 200
+"""The maximum length of the last line of a diagnostic, which says where it is."""
+
 _MAX_SHOWN = 30
 """The maximum number of steps of a plan in a message."""
 
-_MEANT = re.compile(r"\b[Dd]id you mean ([^\s?']+)\?")
-_WORD = re.compile(r"[^\s();]+")
+_MEANT = re.compile(r"\b[Dd]id you mean '?([^?']+)'?\?")
+_WORDS = re.compile(r"[^();]+")
 
 _ICONS = {
     "file": "File",
@@ -51,18 +55,31 @@ _ICONS = {
 """The kinds of the protocol that look like ours."""
 
 
+class _Protocol(LanguageServerProtocol):
+    """Answers requests whose parameters are not valid, such as a position beyond 2^31, with an error."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+
 class EditorServer(LanguageServer):
     """A connection to an editor: its documents, and the newest check of each."""
 
     def __init__(self, seconds: float, memory: int) -> None:
-        super().__init__("pddlego", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        super().__init__("pddlego", __version__, types.TextDocumentSyncKind.Full, protocol_cls=_Protocol)
         self.seconds, self.memory, self.files = seconds, memory, Files()
         self.checker, self.one_question = Worker(memory), asyncio.Lock()
         self.checks: dict[str, asyncio.Task[None]] = {}
 
-    def changed(self, uri: str, text: str) -> None:
+    def changed(self, uri: str, text: str, version: int) -> None:
         """Store the newest text of a document, and check it and what depends on it."""
-        self.files.open[uri] = document = _document(uri, text)
+        is_too_long = len(text) > MAX_TEXT
+        self.files.open[uri] = document = Document(uri, "" if is_too_long else text, is_too_long, version)
         self.checks[uri] = asyncio.ensure_future(self._check(uri))
         self.check_problems(document)
 
@@ -77,12 +94,13 @@ class EditorServer(LanguageServer):
         await asyncio.sleep(_PAUSE)
         async with self.one_question:
             if self.checks.get(uri) is asyncio.current_task():
-                findings = await self._findings(self.files.open[uri])
+                document = self.files.open[uri]
+                findings = await self._findings(document)
                 if self.checks.get(uri) is asyncio.current_task():
-                    self.publish(uri, findings)
+                    self.publish(uri, findings, document.version)
 
-    def publish(self, uri: str, diagnostics: list[types.Diagnostic]) -> None:
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
+    def publish(self, uri: str, diagnostics: list[types.Diagnostic], version: int | None = None) -> None:
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
 
     async def _findings(self, document: Document) -> list[types.Diagnostic]:
         if document.is_too_long:
@@ -109,10 +127,11 @@ class EditorServer(LanguageServer):
 
     def _diagnostic(self, document: Document, finding: dict[str, Any]) -> types.Diagnostic:
         start, end = (document.source.offset((finding["line"], finding[name])) for name in ("column", "end_column"))
-        error = finding["severity"] == "error"
+        error, where = finding["severity"] == "error", finding["where"]
+        fault = finding["message"][len(where) :].removeprefix(": ")  # editors show the beginning: the fault
         return types.Diagnostic(
             self.range(document, start, max(start, end)),
-            "\n".join(filter(None, (finding["message"], finding["advice"]))),
+            "\n".join(filter(None, (fault, finding["advice"], where[:_MOST_WHERE]))),
             severity=types.DiagnosticSeverity.Error if error else types.DiagnosticSeverity.Warning,
             code=finding["rule"],
             source="pddlego",
@@ -152,11 +171,6 @@ class EditorServer(LanguageServer):
         return [types.Location(file.uri, self.range(file, symbol.start, symbol.end)) for file, symbol in uses]
 
 
-def _document(uri: str, text: str) -> Document:
-    is_too_long = len(text) > MAX_TEXT
-    return Document(uri, "" if is_too_long else text, is_too_long)
-
-
 def _note(message: str) -> types.Diagnostic:
     """A message about a whole file."""
     start = types.Range(types.Position(0, 0), types.Position(0, 0))
@@ -169,12 +183,12 @@ def _initialize(server: EditorServer, params: types.InitializeParams) -> None:
 
 
 def _opened(server: EditorServer, params: types.DidOpenTextDocumentParams) -> None:
-    server.changed(params.text_document.uri, params.text_document.text)
+    server.changed(params.text_document.uri, params.text_document.text, params.text_document.version)
 
 
 def _edited(server: EditorServer, params: types.DidChangeTextDocumentParams) -> None:
     if params.content_changes:
-        server.changed(params.text_document.uri, params.content_changes[-1].text)
+        server.changed(params.text_document.uri, params.content_changes[-1].text, params.text_document.version)
 
 
 def _closed(server: EditorServer, params: types.DidCloseTextDocumentParams) -> None:
@@ -281,7 +295,7 @@ def _replacements(
         place = diagnostic.range
         word = document.text[server.offset(document, place.start) : server.offset(document, place.end)]
         meant = _MEANT.search(str(diagnostic.message))
-        if meant and word and _WORD.fullmatch(word):
+        if meant and word and _WORDS.fullmatch(word):
             edit = types.WorkspaceEdit({document.uri: [types.TextEdit(place, meant[1])]})
             title = f"Replace {word[:80]} by {meant[1]}"
             kind = types.CodeActionKind.QuickFix
@@ -353,7 +367,7 @@ def serve_editor(seconds: float, memory: int) -> None:
     server.command("pddlego.solve")(_solve)
     try:
         server.start_io()
-    except MemoryError as error:
+    except (MemoryError, OverflowError, ValueError) as error:  # the last one is a number of too many digits
         reason = "A message says that it is larger than the memory."
         raise EngineError("The editor cannot be served", reason, "Start the language server again.") from error
     finally:

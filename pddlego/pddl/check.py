@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from pddlego.pddl import foreign
 from pddlego.pddl.conditions import (
     ANY_TYPE,
     ARITHMETIC,
@@ -62,6 +63,7 @@ from pddlego.pddl.numbers import (
     TOTAL_TIME,
     allows_duration,
     duration_bounds,
+    fluents_in,
     is_cost,
     not_a_number,
 )
@@ -169,6 +171,7 @@ class _Checker:
     """Checks one precondition, effect or rule of a domain, or a problem (see the subclass). `where` names it."""
 
     is_durative = False  # whether it belongs to a durative action, whose duration has a name
+    in_effect = False  # whether the part that is checked is an effect
 
     def __init__(self, domain: Domain, where: str, names: Iterable[TypedName], level: Level) -> None:
         self.domain = domain
@@ -180,15 +183,21 @@ class _Checker:
 
     def formula(self, formula: Formula, bound: Scope) -> Iterator[Defect]:
         """The defects of a condition or an effect, in the order of its text."""
+        conditions = set[int]()
         for node, scope in walk(formula, bound):
+            self.in_effect = self.where.endswith("effect") and id(node) not in conditions
             match node:
+                case When():
+                    conditions.update(id(part) for part, _ in walk(node.condition))
                 case Unreadable():
-                    yield self.defect(node.kind, node, self._compared(node) or node.message)
+                    yield self.defect(node.kind, node, self._compared(node) or node.message, node.word)
                 case AtTime():
                     message = f"{node}: only the outer parts of a durative action have a time; write {node.part}"
                     yield self.defect(DefectKind.MISPLACED, node, message)
                 case Compare() if self.numbers:
-                    for term in (node.left, node.right):
+                    wrong = self._calculated(node, node.left, node.right)
+                    yield from wrong
+                    for term in () if wrong else (node.left, node.right):
                         yield from self.expression(node, term, scope)
                 case Compare():
                     what = f"conditions on numbers are not supported (only action costs are); {LEVELS}"
@@ -209,7 +218,33 @@ class _Checker:
         part = next((one for one in sexprs.expressions if isinstance(one, tuple)), ())
         functions = CALCULATIONS.union((name,) for name in self.domain.functions_by_name)
         form = numeric_form(part, False, functions) if "=>" in part else _with_calls(part, self.domain)
+        if form and "=>" in part and self.in_effect:
+            return f"{node}: a comparison cannot stand in an effect; write {show(form)} in the condition"
+        if part and not self.is_durative and (timed := numeric_form(part, False))[:1] in (("at",), ("over",)):
+            return f"{node}: only a durative action has parts with a time; write {show(timed[2])}"
+        calls = [one for one in part[1:] if isinstance(one, tuple) and one[:1] in functions - CALCULATIONS]
+        if calls and not form and node.kind is DefectKind.NOT_SUPPORTED:
+            return f"{node}: {show(calls[0])} is a number; write a comparison such as (>= {show(calls[0])} 1)"
         return f"{node}: that is not a form of PDDL; write {show(form)}" if form else ""
+
+    def _calculated(self, node: Change | Compare | Metric, *terms: Term) -> list[Defect]:
+        """The first function in numeric expressions that only other languages have, or a number in parentheses."""
+        known = self.domain.functions_by_name
+        unknown = [part for term in terms for part in fluents_in(term) if part.head not in known]
+        digits = next((part.head for part in unknown if number(part.head) is not None and not part.parts), "")
+        others = (part for part in unknown if part.head in foreign.FUNCTIONS and part.parts)
+        names = (
+            part.head for part in others if any(arg.parts is not None or number(arg.head) for arg in part.parts or ())
+        )
+        wrong = digits or next(names, "")
+        if not wrong:
+            return []
+        what = "is written without parentheses" if digits else "is not a function of PDDL, which has +, -, * and /"
+        form = foreign.arithmetic_form(read_sexprs(str(node)).expressions[0], known)
+        text = show(foreign.without_extremes(form) or form)
+        is_other = any(f"({name} " in text for name in foreign.FUNCTIONS.difference(known))
+        advice = "use a function whose numbers :init gives" if is_other else f"write {text}"
+        return [self.defect(DefectKind.SYNTAX, node, f"{node}: {wrong} {what}; {advice}")]
 
     def _variables(self, node: Exists | Forall) -> Iterator[Defect]:
         for variable in node.variables:
@@ -241,12 +276,15 @@ class _Checker:
                 yield self.defect(DefectKind.DERIVED_EFFECT, atom, message)
 
     def defect(self, kind: DefectKind, node: Formula | Metric, message: str, word: str = "") -> Defect:
-        return Defect(kind, self.where, f"{self.where}: {message}", place=node.place, word=word)
+        where = f"{self.where}: " + f"{node}: " * message.startswith(f"{node}: ")
+        return Defect(kind, self.where, f"{self.where}: {message}", place=node.place, word=word, where=where)
 
     def _change(self, node: Change, scope: Scope) -> Iterator[Defect]:
         """The defects of a change of a number, which must be an action cost."""
         value = number(node.value.head) if node.value.parts is None else None
-        if self.numbers:
+        if self.numbers and (wrong := self._calculated(node, node.fluent, node.value)):
+            yield from wrong
+        elif self.numbers:
             yield from self.function(node, node.fluent, scope)
             yield from self.expression(node, node.value, scope)
             if node.operator == "scale-down" and number(node.value.head) == 0:
@@ -329,7 +367,11 @@ class _Checker:
         ):
             kept = [arg for number, arg in enumerate(args) if "-" not in args[max(0, number - 1) : number + 1]]
             return "", f"types are written where names are declared; write {Atom(name, tuple(kept))}"
-        form = infix_form(own := (name, *args)) or show(numeric_form(own, False) or numeric_form(own, True))
+        own = (name, *args)
+        form = show(
+            numeric_form(own, self.in_effect) or numeric_form(own, not self.in_effect) or foreign.chain_form(own)
+        )
+        form = form or infix_form(own)
         form = form or show(_with_calls(own, domain))
         if not form and name not in domain.predicates_by_name and name in domain.functions_by_name:
             parameters = domain.functions_by_name[name].parameters
@@ -443,7 +485,7 @@ class _ProblemChecker(_Checker):
         yield from self.formula(self.problem.goal, {})
         metric = self.problem.metric
         if metric is not None and (self.numbers or counts_cost(self.problem)):
-            yield from self.expression(metric, metric.term, {})
+            yield from self._calculated(metric, metric.term) or self.expression(metric, metric.term, {})
 
     def _values(self) -> Iterator[Defect]:
         """The defects of the numbers that `:init` assigns."""
@@ -451,7 +493,14 @@ class _ProblemChecker(_Checker):
         negative = self.numbers and needs_numbers(self.domain, self.problem) is not None
         for value in sorted(self.problem.values, key=str):
             amount = number(str(value.right))
-            if amount is None:
+            if number(value.left.head) is not None:
+                form = value.right if value.right.parts is not None else "(function …)"
+                message = f"{value} in :init: the function comes first; write (= {form} {value.left.head})"
+                yield self.defect(DefectKind.SYNTAX, value, message)
+                continue
+            if amount is None and (wrong := self._calculated(value, value.right)):
+                yield from wrong
+            elif amount is None:
                 if reason := not_a_number(str(value.right) if value.right.parts else value.right.head):
                     yield self.defect(DefectKind.SYNTAX, value, f"{value} in :init: {reason}")
             elif amount < 0 and not negative:
@@ -482,7 +531,8 @@ class _ProblemChecker(_Checker):
                 yield self.defect(DefectKind.TWO_VALUES, part, message)
 
     def defect(self, kind: DefectKind, node: Formula | Metric, message: str, word: str = "") -> Defect:
-        return Defect(kind, str(node), message, place=node.place, word=word)
+        where = f"{node}: " * message.startswith(f"{node}: ")
+        return Defect(kind, str(node), message, place=node.place, word=word, where=where)
 
     def _objects(self) -> Iterator[Defect]:
         places = {obj.name: obj.place for obj in sorted(self.problem.objects, key=lambda obj: obj.place or (0, 0))}
@@ -770,20 +820,23 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
     where, scope = f"action {action.name}", scope_of(action.parameters)
     checker = _Checker(domain, f"{where}, duration", domain.constants, level)
     checker.is_durative = True
+    is_right = True
     for part in conjuncts(action.duration):
         is_bound = isinstance(part, Compare) and part.operator in _BOUNDS and DURATION in (part.left, part.right)
-        if isinstance(part, Unreadable) or (is_bound and str(part).count(DURATION.head) == 1):
+        if is_bound and str(part).count(DURATION.head) == 1:
             yield from checker.formula(part, scope)
         else:
+            is_right = False
             words = (part.left, part.right) if isinstance(part, Equal) else ()
             reason = next((not_a_number(word) for word in words if not re.match("[a-z?]", word)), "")
-            message = f"{part} is not a duration; write (= ?duration NUMBER), or bounds with <= and >="
-            message = f"{part}: {reason}" if reason else message
+            form = show(foreign.duration_form(read_sexprs(str(part)).expressions[0], domain.functions_by_name))
+            form = form or f"(= {DURATION} NUMBER), or bounds with <= and >="
+            message = f"{part}: {reason}" if reason else f"{part} is not a duration; write {form}"
             at_end = isinstance(part, AtTime) and part.time == "end"
             message = f"{part}: a duration that is compared at the end is not supported" if at_end else message
             yield checker.defect(DefectKind.NOT_SUPPORTED if at_end else DefectKind.SYNTAX, part, message)
     values = [(sign, number(term.head)) for sign, term in duration_bounds(action.duration) if term.parts is None]
-    if not allows_duration((sign, value) for sign, value in values if value is not None):
+    if is_right and not allows_duration((sign, value) for sign, value in values if value is not None):
         message = f"{action.duration} allows no duration from 0, so the action can never be applied; correct it"
         yield checker.defect(DefectKind.IMPOSSIBLE_DURATION, action.duration, message)
     for what, formula, times, find in (
@@ -808,7 +861,12 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
         case When():
             yield from _when_without_time(checker, formula, times)
         case Unreadable():
-            yield checker.defect(formula.kind, formula, formula.message)
+            words = read_sexprs(formula.text).expressions[0]
+            words = words if isinstance(words, tuple) and words else ("",)
+            meant = numeric_form(words, "all" not in times) or foreign.chain_form(words)
+            is_timed = meant[:1] in ("", ("at",), ("over",))
+            message = formula.message if is_timed else f"{formula} has no time; write (at start {show(meant)})"
+            yield checker.defect(formula.kind, formula, message, formula.word)
         case Change() if "#t" in arguments_in(formula):
             message = f"{formula}: continuous effects (#t) are not supported"
             yield checker.defect(DefectKind.NOT_SUPPORTED, formula, message)
@@ -818,10 +876,14 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
             message = f"{formula}: an effect is at the start or at the end; write (at end {formula.part})"
             yield checker.defect(DefectKind.MISPLACED, formula, message)
         case _:
-            time = next(iter(times_of(formula) & {*times}), times[0])
-            part = at_time(formula, time) if times_of(formula) == {time} else formula
             other = ", or over all or at end" if "all" in times else ", or at end" if times[1:] else ""
-            message = f"{formula} has no time; write {AtTime(time, part)}{other}"
+            inner = times_of(formula)
+            time = next(iter(inner & {*times}), times[0])
+            message = f"{formula} has no time; write {AtTime(time, formula)}{other}"
+            if len(inner) == 1:
+                message = f"{formula}: a time is outside; write {AtTime(time, at_time(formula, time))}"
+            if len(inner) > 1:
+                message = f"{formula} has two times; write one (and …) of parts with one time each"
             yield checker.defect(DefectKind.MISPLACED, formula, message)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, cast
 
-from pddlego.pddl.foreign import TYPE_SIGNS, form_of, infix_form, joined_infix, numeric_form
+from pddlego.pddl.foreign import TYPE_SIGNS, chain_form, form_of, infix_form, joined_infix, numeric_form
 from pddlego.pddl.names import is_name
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
 from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_at, place_of, placed, read_sexprs, show
@@ -190,12 +190,16 @@ class AtTime(Located):
 
 @dataclass(frozen=True)
 class Unreadable(Located):
-    """A part of a text that is not a condition or effect, with the reason. `parts` are its readable parts."""
+    """A part of a text that is not a condition or effect, with the reason. `parts` are its readable parts.
+
+    `word` is its faulty beginning, if it is shorter.
+    """
 
     text: str
     message: str
     kind: DefectKind = DefectKind.SYNTAX
     parts: tuple[Formula, ...] = ()
+    word: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return self.text
@@ -439,7 +443,8 @@ def read_condition(part: Sexpr) -> Formula:
 
 def read_effect(part: Sexpr) -> Formula:
     """Read an expression as an effect. Total: an expression that is not an effect becomes `Unreadable`."""
-    formula = _read(part, read_effect, "an effect", _CONNECTIVES - {"and", "not", "forall", "when"})
+    misplaced = _NOT_PREDICATES - {"and", "not", "forall", "when"}
+    formula = _read(part, read_effect, "an effect", misplaced)
     if isinstance(formula, Not) and not isinstance(formula.part, Atom | Unreadable):
         return _misplaced(part[1], str(part[1][0]) if part[1] else "and", "an effect")
     return formula
@@ -454,14 +459,14 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
         return _read_leaf(part, head, rest, changes=inner is read_effect)
     place = place_of(part)
     if head in misplaced:
-        form = numeric_form(part, in_effect=True) if head == "=" else ""
+        form: Sexpr = numeric_form(part, in_effect=True) if head == "=" else ""
+        if head in _OTHER:
+            form = _with_two_parts((_OTHER[head], *rest), inner is read_effect)
         return _misplaced(part, head, what, show(form))
     if head in _ARGUMENTS and len(rest) != _ARGUMENTS[head] and head not in ("exists", "forall"):
         message = f"{show(part)}: '{head}' takes {_ARGUMENTS[head]} part(s)"
-        if head == "not" and rest and (isinstance(rest[0], str) or infix_form(rest)):
-            message += f"; write (not {infix_form(rest) or show(rest)})"
-        elif head in _COMPARISONS and (form := numeric_form(part, in_effect=False)):
-            message += f"; write {show(form)}"
+        if form := show(_with_two_parts(part, inner is read_effect)):
+            message += f"; write {form}"
         parts = _inner_parts(part, inner) if head in ("not", "imply", "when") and "; write" not in message else ()
         return Unreadable(show(part), message, DefectKind.SYNTAX, parts, place=place)
     match head:
@@ -470,23 +475,49 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
         case "or":
             return Or(_inner_parts(part, inner), place=place)
         case "not":
-            return Not(inner(rest[0]), place=place)
+            return Not(read_at(part, 1, inner), place=place)
         case "imply":
-            return Imply(inner(rest[0]), inner(rest[1]), place=place)
+            return Imply(read_at(part, 1, inner), read_at(part, 2, inner), place=place)
         case "when":
-            return When(read_condition(rest[0]), inner(rest[1]), place=place)
+            return When(read_at(part, 1, read_condition), read_at(part, 2, inner), place=place)
         case "exists" | "forall":
             return _read_quantified(part, inner)
     return _read_leaf(part, head, rest, changes=False)
+
+
+def read_at(parts: Sequence[Sexpr], number: int, read: Callable[[Sexpr], Formula]) -> Formula:
+    """Read part `number` of a list with `read`; a word has its position, too."""
+    formula = read(parts[number])
+    return replace(formula, place=place_at(parts, number)) if isinstance(parts[number], str) else formula
+
+
+def _with_two_parts(part: tuple[Sexpr, ...], in_effect: bool) -> Sexpr:
+    """The probable meaning of a connective or a comparison with a wrong number of parts; else empty."""
+    head, rest = part[0], part[1:]
+    if head in _COMPARISONS:
+        return numeric_form(part, in_effect=False) or chain_form(part)
+    if head == "not" and rest:
+        form = show(numeric_form(rest, in_effect=False)) or infix_form(rest)
+        if form or isinstance(rest[0], str):
+            return f"(not {form or show(rest)})"
+        return ("and", *(("not", one) for one in rest)) if str not in map(type, rest) else ""
+    for start in (0, 1):  # a condition may be written infix, or only an effect
+        parts = [*rest[:start], *(one for one, _ in joined_infix(rest, bool(start) and in_effect, start))]
+        if head in _OTHER and str not in map(type, parts):
+            parts = [numeric_form(one, in_effect and at > 0) or one for at, one in enumerate(parts)]
+            parts += ("CONDITION", "EFFECT" if head == "when" else "CONSEQUENCE")[len(parts) :]
+            return (head, parts[0], parts[1] if len(parts) == 2 else ("and", *parts[1:]))
+    return ""
 
 
 def _meant(part: Sexpr, in_effect: bool) -> str:
     """The form of PDDL in place of a word, or of a list that begins with a list."""
     if isinstance(part, str):
         own = part in _ARGUMENTS or part in ("and", "or")
-        return f"the word inside the parentheses, as in ({part} …)" if own else form_of(part, ()) or "(predicate ?x …)"
+        word = f"({part})" if is_name(part) else "(predicate ?x …)"
+        return f"the word inside the parentheses, as in ({part} …)" if own else form_of(part, ()) or word
     together = f"(and {show(part)[1:-1]})" if all(isinstance(child, tuple) for child in part) else "(predicate ?x …)"
-    return show(numeric_form(part, in_effect)) or infix_form(part, in_effect) or together
+    return show(numeric_form(part, in_effect) or chain_form(part)) or infix_form(part, in_effect) or together
 
 
 def _inner_parts(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> tuple[Formula, ...]:
@@ -505,10 +536,13 @@ def _read_quantified(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula])
     place = place_of(part)
     variables, defects = read_typed_list(part[1]) if len(part) == 3 and isinstance(part[1], tuple) else ((), [])
     if not variables and (not defects or part[1][0] == "-"):
-        return Unreadable(show(part), f"{show(part)}: write ({part[0]} (?x - type) (…))", place=place)
+        form: Sexpr = f"({part[0]} (?x - type) (…))"
+        if len(part) > 3 and part[1] and str not in map(type, part[1:]):
+            form = (part[0], part[1], ("and", *part[2:]))
+        return Unreadable(show(part), f"{show(part)}: write {show(form)}", place=place)
     if defects:
         return Unreadable(show(part), f"{show(part)}: {defects[0]}", place=place)
-    return (Exists if part[0] == "exists" else Forall)(variables, inner(part[2]), place=place)
+    return (Exists if part[0] == "exists" else Forall)(variables, read_at(part, 2, inner), place=place)
 
 
 def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], changes: bool) -> Formula:
@@ -532,17 +566,20 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
     if head in _NOT_CLASSICAL and timed and not form:
         message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported"
         return Unreadable(show(part), message, DefectKind.NOT_SUPPORTED, place=place)
-    form = form or infix_form(part, changes) or form_of(head, rest, changes)
+    if head in CHANGES and not changes:
+        return _misplaced(part, head, "a condition", show(("=", *rest)) if head == "assign" else "it in the effect")
+    form = form or show(chain_form(part)) or infix_form(part, changes) or form_of(head, rest, changes)
     if form:
         return Unreadable(show(part), f"{show(part)}: that is not a form of PDDL; write {form}", place=place)
     wrong = next(show(argument) for argument in rest if not isinstance(argument, str))
-    reason = "is not a variable or an object; object functions are not supported: make it a parameter"
+    kind = DefectKind.NOT_SUPPORTED
+    reason, word = "is not a variable or an object; object functions are not supported: make it a parameter", ""
     times, connectives = map(" ".join, _TIMES), (word for word in _CONNECTIVES if word.isalpha())
     for name, known in ((f"{head} {show(rest[0])}", times), (head, connectives)):
         if meant := nearest(name, known):
-            reason = f"is an argument of '{name}'; did you mean '{meant}'?"
+            kind, reason, word = DefectKind.SYNTAX, f"is an argument of '{name}'; did you mean '{meant}'?", name
             break
-    return Unreadable(show(part), f"{show(part)}: {wrong} {reason}", place=place)
+    return Unreadable(show(part), f"{show(part)}: {wrong} {reason}", kind, place=place, word=word)
 
 
 def number(text: str) -> Fraction | None:
@@ -568,10 +605,12 @@ def _read_argument(part: Sexpr) -> Term:
 
 _LITERALS = "the literals that hold in every case"
 
+_OTHER = {"when": "imply", "imply": "when"}
+"""What is `when` in an effect is `imply` in a condition."""
+
 _REMEDIES = {
-    "when": "(imply CONDITION CONSEQUENCE)",
-    "imply": "(when CONDITION EFFECT)",
     "=": "(predicate ?x) for what becomes true, (not (predicate ?x)) for what becomes false",
+    **dict.fromkeys(("<", ">", "<=", ">="), "it in the condition, or a change such as (assign (f) 3)"),
 }
 """What to write in place of a word that cannot stand in a condition or in an effect."""
 

@@ -30,6 +30,7 @@ from pddlego.pddl.conditions import (
     conjuncts,
     in_short,
     parts_of,
+    read_at,
     read_atom,
     read_condition,
     read_effect,
@@ -39,7 +40,7 @@ from pddlego.pddl.conditions import (
     with_functions,
     with_parts,
 )
-from pddlego.pddl.foreign import without_foreign
+from pddlego.pddl.foreign import TIMES, without_foreign
 from pddlego.pddl.names import is_name
 from pddlego.pddl.numbers import DURATION, changed_fluents, numeric_part
 from pddlego.pddl.parentheses import unbalanced
@@ -506,15 +507,16 @@ class _DomainReader:
         durative = part[0] == ":durative-action"
         faults = list(_field_defects(name, part))
         if faults:
-            self.defects += faults
+            self.defects += (replace(fault, where=f"action {name}: ") for fault in faults)
             return
-        fields = {show(key): value for key, value in zip(part[2::2], part[3::2], strict=True)}
-        parameters = fields.get(":parameters", ())
+        numbers = {show(key): 2 * number + 3 for number, key in enumerate(part[2::2])}
+        parameters = part[numbers[":parameters"]] if ":parameters" in numbers else ()
         typed = self._typed(parameters if isinstance(parameters, tuple) else (parameters,))
-        precondition = self._full(read_condition(fields.get(":condition" if durative else ":precondition", ())))
-        effect, place = self._full(read_effect(fields[":effect"])), place_of(part)
+        number = numbers.get(":condition" if durative else ":precondition")
+        precondition = self._full(read_at(part, number, read_condition) if number else TRUE)
+        effect, place = self._full(read_at(part, numbers[":effect"], read_effect)), place_of(part)
         if durative:
-            duration = _duration(read_condition(fields[":duration"]))
+            duration = _duration(read_at(part, numbers[":duration"], read_condition))
             self.durative.append(DurativeAction(name, typed, precondition, effect, duration, place=place))
         else:
             self.actions.append(Action(name, typed, precondition, effect, place=place))
@@ -552,8 +554,6 @@ _NEEDED = {":action": (":effect",), ":durative-action": (":duration", ":effect")
 _OTHER_FIELDS = {
     ":vars": "variables that are not parameters",
     ":observe": "observations",
-    ":duration": "durations",
-    ":condition": "conditions with a time",
     ":expansion": "expansions",
     ":method": "methods",
     ":agent": "agents",
@@ -567,6 +567,13 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
     known = FIELDS_OF[str(action[0])]
     seen: set[str] = set()
     for number, (key, place) in enumerate(keys):
+        if key in (":duration", ":condition") and key not in known:
+            form = f"(:durative-action {name}, or an action without it"
+            if all(other != ":duration" for other, _ in keys) and not any(map(_is_timed, action[3::2])):
+                form = f":precondition, or (:durative-action {name}"
+            message = f"action {name}: {key} is a field of durative actions; write {form}"
+            yield not_supported(message, place_of(action))
+            return
         if key in _OTHER_FIELDS and key not in known:
             message = f"action {name}: {_OTHER_FIELDS[key]} ({key}) are not supported"
             yield not_supported(f"{message}; write the action without it", place)
@@ -574,6 +581,9 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
             both = "one list, several conditions or effects as one (and …)" if re.match(r"\((?!:)", key) else "one list"
             meant = nearest(key, [word for word in known if word not in (key for key, _ in keys)])
             form = f"did you mean {meant}?" if meant else f"write {', '.join(known)}, each with {both}"
+            several = [*itertools.takewhile(lambda part: isinstance(part, tuple), action[2 * number + 1 :])]
+            if number and len(several) > 1 and action[2 * number] in known[1:]:
+                form = f"write {action[2 * number]} {show(('and', *several))}"
             message = f"action {name}: '{in_short(key)}' is not a field; {form}"
             yield syntax_defect(message, place)
             return  # the rest may no longer consist of pairs
@@ -586,6 +596,11 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
         if all(key != needed for key, _ in keys):
             form = "(= ?duration NUMBER)" if needed == ":duration" else "(…)"
             yield syntax_defect(f"action {name}: it has no {needed}; write {needed} {form}", place_of(action))
+
+
+def _is_timed(part: Sexpr) -> bool:
+    """Whether a part has parts with a time, such as `(at start …)`."""
+    return isinstance(part, tuple) and (part[:2] in TIMES.values() or any(map(_is_timed, part)))
 
 
 def _meanings(text: str) -> dict[str, str]:

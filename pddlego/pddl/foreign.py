@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from pddlego.pddl.rules import Defect, DefectKind, syntax_defect, warning
-from pddlego.pddl.sexpr import Sexpr, Source, show
+from pddlego.pddl.sexpr import MAX_NUMBER, Sexpr, Source, show
 from pddlego.util.text import nearest
 
 _IMPLY = "(imply {0} {1})"
@@ -97,6 +98,7 @@ _COMPARISONS = _by_word(
         "=": "= == eq equals equal",
     }
 )
+_ORDERS = {*_COMPARISONS.values()}
 TIMES = _by_word(
     {
         ("at", "start"): "at-start at_start atstart start at-begin at-beginning",
@@ -109,11 +111,28 @@ TIMES = _by_word(
 CALCULATIONS: frozenset[Sexpr] = frozenset({("+",), ("-",), ("*",), ("/",)})
 """The beginnings of numeric expressions that are not functions."""
 
+_CALCULATED = _by_word(
+    {
+        "+": "add plus sum",
+        "-": "minus sub subtract neg negate",
+        "*": "times mul mult multiply product",
+        "/": "div divide divided-by",
+        "^": "^ ** pow power expt",
+    }
+)
+_NAMES = "max min abs % // mod modulo rem sqrt exp log ln floor ceil ceiling round trunc count random avg"
+FUNCTIONS = {*_CALCULATED, *_NAMES.split()}
+"""Functions of other languages, which PDDL does not have."""
+
 _VALUE = re.compile(r"-?[\d.]+\Z", re.ASCII)
 
 
+def _is_number(part: Sexpr) -> bool:
+    return isinstance(part, str) and _VALUE.match(part) is not None
+
+
 def _is_value(part: Sexpr) -> bool:
-    return isinstance(part, tuple) or _VALUE.match(part) is not None
+    return isinstance(part, tuple) or _is_number(part)
 
 
 def operator_first(part: Sexpr) -> Sexpr:
@@ -132,6 +151,103 @@ def operator_first(part: Sexpr) -> Sexpr:
     values = tuple(map(operator_first, values))  # those behind several signs are added or multiplied: no deep list
     values = ((("*" if signs[0] == "/" else "+"), *values),) if signs[0] in ("-", "/") and values[1:] else values
     return (signs[0], left if is_call else operator_first(left[0]), *values)
+
+
+def chain_form(part: Sequence[Sexpr]) -> Sexpr:
+    """A chain of comparisons, as in `(< 1 (f) 5)` or `(1 < (f) < 5)`, as comparisons of two numbers; else empty."""
+    part = ("<=", part[2], part[1], part[3]) if part[0] in ("between", "in-range") and len(part) == 4 else part
+    is_prefix = part[0] in _ORDERS
+    signs, values = ((part[0],) * (len(part) - 2), part[1:]) if is_prefix else (part[1::2], part[::2])
+    if len(values) < 3 or len(values) != len(signs) + 1 or not all(sign in (*_ORDERS, "=<", "==") for sign in signs):
+        return ""
+    if not is_prefix and {*signs} - {"=", "=="}:
+        values = [(value,) if isinstance(value, str) and value[0].isalpha() else value for value in values]
+    are_names = isinstance(values[0], str) and values[0][0] == "?"
+    is_known = all(_is_value(value) or value[0] == "?" or are_names for value in values)
+    if not is_known or any(_is_number(left) and _is_number(right) for left, right in pairwise(values)):
+        return ""
+    pairs = zip(signs, pairwise(map(operator_first, values)), strict=True)
+    return ("and", *((_COMPARISONS[str(sign)], *pair) for sign, pair in pairs))
+
+
+def init_form(part: Sexpr) -> Sexpr:
+    """`(= (f) NUMBER)` for a number of `:init` in another form, such as `(= 2 (f))` or `(>= (f) 2)`; else empty."""
+    if not isinstance(part, tuple) or len(part) < 3:
+        return ""
+    form = numeric_form(part, True) or numeric_form(part, False)
+    if part[0] == "=" and str not in map(type, form) and str(part[1])[0].isalpha():
+        form = ("=", part[1:-1], part[-1]) if tuple not in map(type, part) else form
+    values = sorted(form[1:], key=_is_number)
+    return ("=", *values) if [*map(_is_number, values)] == [False, True] and isinstance(values[0], tuple) else ""
+
+
+def arithmetic_form(part: Sexpr, known: Collection[str] = ()) -> Sexpr:
+    """A number without what PDDL does not have: numbers in parentheses, words for operators, and powers.
+
+    `known` are the functions of the domain.
+    """
+    if not isinstance(part, tuple) or not part or part[0] in known:
+        return part
+    head, *rest = part[0], *(arithmetic_form(inner, known) for inner in part[1:])
+    if not rest and _is_number(head):
+        return head
+    operator = _CALCULATED.get(str(head), head)
+    if operator == "^" and len(rest) == 2 and rest[1] in ("2", "3", "4"):
+        return ("*", *rest[:1] * int(str(rest[1])))
+    return (operator, *rest)
+
+
+def without_extremes(part: Sexpr) -> Sexpr:
+    """A comparison with `max`, `min` or `abs` as a side, or a change by one of two numbers, without it; else empty.
+
+    A change becomes one or two effects side by side.
+    """
+    head, sides = str(part[0]), part[1:]
+    at = next((at for at, side in enumerate(sides) if side[:1] in (("max",), ("min",), ("abs",))), None)
+    if head not in {*_ORDERS, *_CHANGES.values()} or at is None:
+        return ""
+    name, *values = tuple(sides[at])
+    values = [*values, ("-", *values)] if name == "abs" else values
+
+    def each(sign: str) -> list[Sexpr]:
+        return [(sign, *sides[:at], value, *sides[at + 1 :]) for value in values]
+
+    is_least = (name == "min") != (at == 1)
+    if head == "=":
+        return ("and", *each(">=" if is_least else "<="), ("or", *each("=")))
+    if head in _COMPARISONS:
+        return ("and" if (head[0] == "<") != is_least else "or", *each(head))
+    signs = ("<=", ">") if name == "min" else (">=", "<")
+    whens = (("when", (sign, *values), change) for sign, change in zip(signs, each(head), strict=False))
+    texts = (show(when) for when in whens if when[2][0] != "assign" or when[2][1] != when[2][2])
+    return " ".join(texts) if len(values) == 2 else ""
+
+
+_TURNED = str.maketrans("<>", "><")
+
+
+def duration_form(part: Sexpr, functions: Collection[str]) -> Sexpr:
+    """The PDDL form of a duration, such as `(= ?duration 9)` for `9` or `(duration 9)`; empty if none is certain."""
+    parts = part if isinstance(part, tuple) else (part,)
+    if parts[0] in functions or parts[:1] in CALCULATIONS:
+        return ("=", "?duration", parts)
+    signs = [_COMPARISONS.get(str(word), "=") for word in parts if word in {*_COMPARISONS, *_CHANGES}]
+    values = [arithmetic_form(word) for word in parts if word not in {*_COMPARISONS, *_CHANGES}]
+    names = ("?duration", "duration", "?d", "?dur")
+    values = ["?duration" if show(value).strip("()") in names else value for value in values]
+    values = ["?duration", *values] if len(values) == 1 else values
+    is_bound = len(values) == 2 and len(signs) < 2 and [*map(_is_value, values)].count(True) == 1
+    if is_bound and "?duration" in values:
+        return _bound((*(signs or "="), *values))
+    chain = chain_form(parts)
+    return ("and", *(_bound(tuple(bound)) for bound in chain[1:])) if "?duration" in parts and chain else ""
+
+
+def _bound(bound: tuple[Sexpr, ...]) -> Sexpr:
+    """A bound of a duration as the grammar has it: with `?duration` first, and without `<` and `>`."""
+    sign, left, right = str(bound[0]), *bound[1:]
+    sign = f"{sign[0]}="[: 1 if sign == "=" else 2]
+    return (sign, left, right) if left == "?duration" else (sign.translate(_TURNED), right, left)
 
 
 def joined_infix(parts: Sequence[Sexpr], in_effect: bool, start: int = 0) -> Iterator[tuple[Sexpr, int]]:
@@ -168,7 +284,12 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
     if not right and word in ("inc", "incr", "increment", "dec", "decr", "decrement"):
         right = ("1",)
     left, right = ((one,) if (one := operator_first(side)) != side else side for side in (tuple(left), right))
-    if len(left) != 1 or isinstance(left[0], str):  # without parentheses, as in (battery ?r >= 3)
+    is_number = len(left) == 1 and _is_number(left[0])
+    if is_number and in_effect and len(right) == 1 and isinstance(right[0], tuple):
+        left, right = right, left  # as in (= 3 (f)): what changes comes first
+    elif is_number and not in_effect and signs != [0] and len(right) == 1 and str(right[0])[0].isalpha():
+        right = ((right[0],),)
+    elif len(left) != 1 or (isinstance(left[0], str) and (in_effect or not is_number)):  # as in (battery ?r >= 3)
         is_call = signs != [0] and left and all(isinstance(name, str) for name in left) and str(left[0])[0].isalpha()
         is_call = is_call and {(name,) for name in left}.isdisjoint(CALCULATIONS)
         left = (tuple(left),) if is_call else ()
@@ -180,6 +301,8 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
 
 
 def _filled(form: str, parts: Sequence[Sexpr]) -> str:
+    if "{all}" not in form and len(parts) > 1 + ("{1}" in form):
+        return ""  # it would leave out a part
     texts = [text if len(text) <= 60 else "(…)" for text in map(show, parts)]
     return form.format(*texts, *("(…)" for _ in range(2)), all=" ".join(texts) or "(…)")
 
@@ -205,6 +328,9 @@ _CHARACTERS = {
     **dict.fromkeys("]}", ("a bracket", ")", "write parentheses")),
 }
 """Characters that PDDL does not have, with their name, what is read in their place, and the advice."""
+
+_BEFORE, _BEHIND = re.compile(r"(?<=[\s(])-?\d+\Z"), re.compile(r"\d{1,100}(?![^\s()])")
+"""The digits before and behind a decimal comma."""
 
 _QUOTE = ("a quote", " ", "write names without quotes, as in living_room")
 
@@ -286,8 +412,11 @@ def without_foreign(text: str) -> tuple[str, list[Defect]]:
             continue
         if match[2]:
             what, instead, remedy = _CHARACTERS.get(match[2], _QUOTE)
-            if re.fullmatch(r"\d,\d", text[max(0, start - 1) : stop + 1]):
-                remedy = "write decimals as in 1.5"
+            digits = _BEFORE.search(text, max(0, start - MAX_NUMBER), start), _BEHIND.match(text, stop)
+            if match[2] == "," and digits[0] and digits[1]:
+                whole, decimals = digits[0][0], digits[1][0]
+                what, instead, remedy = f"a comma in {whole},{decimals}", ".", f"write {whole}.{decimals}"
+                remedy += f", or {whole}{decimals}" * (len(decimals) == 3)
             message = f"{what}, which PDDL does not have; {remedy}"
         elif start in comments:
             what = _SIGN.findall(match[1])[0]

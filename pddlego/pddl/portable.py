@@ -95,7 +95,8 @@ _DECLARATIONS |= {DefectKind.UNDECLARED_OBJECT, DefectKind.VARIABLE}
 def _cause(defect: Defect) -> object:
     """The missing declaration that a defect results from; None for others, such as misspelt names."""
     owner = defect.subject.partition(",")[0] if defect.kind is DefectKind.VARIABLE else ""
-    is_slip = "did you mean" in defect.message and defect.kind is not DefectKind.UNDECLARED_TYPE
+    is_once = defect.kind in (DefectKind.UNDECLARED_TYPE, DefectKind.UNDECLARED_OBJECT)
+    is_slip = "did you mean" in defect.message and not is_once
     one_use = owner.startswith("(") or is_slip or "; write" in defect.message
     return (defect.kind, defect.word, owner) if defect.kind in _DECLARATIONS and defect.word and not one_use else None
 

@@ -32,7 +32,7 @@ from pddlego.pddl.conditions import (
     read_typed_list,
     with_functions,
 )
-from pddlego.pddl.foreign import joined_infix, numeric_form, operator_first, without_foreign
+from pddlego.pddl.foreign import init_form, joined_infix, operator_first, without_foreign
 from pddlego.pddl.names import is_name
 from pddlego.pddl.numbers import written_out
 from pddlego.pddl.parentheses import unbalanced
@@ -326,17 +326,18 @@ def _read_init(
                 negated.append(atom)
             case Compare("=") as value:
                 values.append(value)
+            case Compare() | Unreadable() if form := init_form(item):
+                message = f"'{in_short(item)}' in :init is not a fact: write {show(form)}"
+                defects.append(syntax_defect(message, place_at(section, index)))
             case Unreadable(kind=DefectKind.NOT_SUPPORTED) as other:
                 defects.append(not_supported(f"in :init: {other.message}", other.place))
-            case Unreadable() as other if "; write" in other.message:
+            case Unreadable() as other if "; write" in other.message and other.kind is not DefectKind.MISPLACED:
                 defects.append(syntax_defect(f"in :init: {other.message}", other.place))
             case And() as several:
                 defects.append(syntax_defect("'and' in :init; write the facts side by side", several.place))
                 facts += [part for part in conjuncts(several) if isinstance(part, Atom)]
             case _:
-                meant = numeric_form(item, True) if isinstance(item[:1], tuple) and item else ""
                 form = "(= (function …) NUMBER)" if item[:1] == ("=",) else "(predicate object …)"
-                form = show(("=", *meant[1:])) if meant[:1] == ("assign",) else form
                 message = f"'{in_short(item)}' in :init is not a fact: write {form}"
                 defects.append(syntax_defect(message, place_at(section, index)))
     return facts, values, negated, later
@@ -358,6 +359,8 @@ def _read_later(item: Sexpr, objects: Collection[str]) -> Later | Defect | None:
             case Unreadable():
                 return None
         message = f"{in_short(item)} is not a timed literal; write (at TIME LITERAL) for each one, as in (at 5 (open))"
+        if (form := init_form(item[-1])) and len(item) == 3:
+            message = f"{in_short(item)}: the function comes first; write {show(('at', time, form))}"
         return syntax_defect(message, place_of(item))
     remedy = written_out(time) if isinstance(time, str) else ""
     message = (

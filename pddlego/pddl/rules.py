@@ -100,7 +100,8 @@ class Defect:
     """A defect of a file. `subject` is the faulty atom or name; `blocking` defects make planning impossible.
 
     `place` is the position in the checked text; None for a missing part, and for a value that was not read from a text.
-    `word` is the faulty word, if it is the first such word from `place` on (see `at_words`).
+    `word` is the faulty word, if it is the first such word from `place` on (see `at_words`); of several words, the
+    beginning of a list. `where` is the beginning of the message, if that names the place.
     """
 
     kind: DefectKind
@@ -109,6 +110,7 @@ class Defect:
     blocking: bool = True
     place: Position | None = None
     word: str = field(default="", compare=False)
+    where: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return self.message

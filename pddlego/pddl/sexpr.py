@@ -178,7 +178,7 @@ def at_words(text: str, defects: Iterable[Defect]) -> Iterator[Defect]:
         if not offsets:
             for token in TOKEN.finditer(text):
                 offsets.setdefault(token.group().lower(), []).append(token.start())
-        places = offsets.get(defect.word, [])
+        places = offsets.get(defect.word.partition(" ")[0], [])
         after = bisect_left(places, source.offset(defect.place))
         yield replace(defect, place=source.position(places[after])) if after < len(places) else defect
 

@@ -21,6 +21,7 @@ class Editor:
     def __init__(self) -> None:
         self.client = LanguageClient("test", "1")
         self.messages: list[str] = []
+        self.version: int | None = None
         self._found: dict[str, Sequence[types.Diagnostic]] = {}
         self._news = asyncio.Event()
         self._versions: dict[str, int] = {}
@@ -28,6 +29,7 @@ class Editor:
         @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]
         def publish(params: types.PublishDiagnosticsParams) -> None:
             self._found[params.uri] = params.diagnostics
+            self.version = params.version
             self._news.set()
 
         @self.client.feature(types.WINDOW_SHOW_MESSAGE)  # type: ignore[untyped-decorator]

@@ -88,6 +88,97 @@ def test_completion(typed: str, words: set[str], absent: set[str]) -> None:
     assert words <= names and not absent & names
 
 
+TIMED = """(define (domain bus) (:types bus stop)
+  (:predicates (at ?b - bus ?s - stop) (open ?s - stop))
+  (:functions (fuel ?b - bus) (total))
+  (:action fill :parameters (?b - bus) :precondition PRE :effect EFF)
+  (:durative-action ride :parameters (?b - bus ?s - stop)
+    :duration DUR
+    :condition DCON
+    :effect DEFF KEY))
+"""
+TIMES = {"at start", "at end"}
+ORDERS = {"=", "<", ">", "<=", ">="}
+CHANGES = {"assign", "increase", "decrease", "scale-up", "scale-down"}
+PLACES = ("PRE", "EFF", "DUR", "DCON", "DEFF", "KEY")
+
+
+@pytest.mark.parametrize(
+    ("place", "typed", "words", "absent"),
+    [
+        ("PRE", "(", {"at", "open", "imply"} | ORDERS, TIMES | CHANGES | {"over all", "when", "?duration"}),
+        ("EFF", "(", {"at", "when"} | CHANGES, TIMES | ORDERS | {"over all", "imply"}),
+        ("EFF", "(when (", {"at", "or"} | ORDERS, CHANGES),
+        ("EFF", "(when (open ?s) (", {"at"} | CHANGES, ORDERS),
+        ("DUR", "(", {"=", "<=", ">=", "and"}, TIMES | {"at", "open", "<"}),
+        ("DUR", "(= ", {"?duration"}, TIMES),
+        ("DUR", "(= ?duration (", {"fuel", "total", "+", "*"}, {"at", "open", "total-time"}),
+        ("DCON", "(", TIMES | {"over all", "and"}, {"open", "assign"}),
+        ("DCON", "(and (", TIMES | {"over all"}, {"open"}),
+        ("DCON", "(at ", {"start", "end"}, {"all"}),
+        ("DCON", "(over ", {"all"}, {"start"}),
+        ("DCON", "(at start (", {"at", "open"} | ORDERS, TIMES | CHANGES),
+        ("DCON", "(at start (>= (", {"fuel"}, {"open"}),
+        ("DEFF", "(", TIMES | {"when"}, {"over all", "open"}),
+        ("DEFF", "(at end (", {"open"} | CHANGES, TIMES | ORDERS),
+        ("DEFF", "(at end (decrease (", {"fuel", "total"}, {"open"}),
+        ("DEFF", "(at end (decrease (fuel ?b) ", {"?duration"}, TIMES),
+        ("KEY", ":", set(), {":condition", ":precondition"}),
+    ],
+)
+def test_completion_knows_time_and_numbers_in_their_places(
+    place: str, typed: str, words: set[str], absent: set[str]
+) -> None:
+    text = TIMED
+    for name in PLACES:
+        text = text.replace(f" {name}", f" {'@' if name == place else '()' if name != 'KEY' else ''}")
+    offset = text.index("@") + len(typed)
+    text = text.replace("@", typed + ")" * typed.count("("))
+    names = {item[0] for item in features.complete(Document("file:///d.pddl", text), offset, [])}
+    assert words <= names and not absent & names
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("(define (domain d) (:durative-action a :", {":parameters", ":duration", ":condition", ":effect"}),
+        ("(define (domain d) (:durative-action a :parameters () :", {":duration", ":condition", ":effect"}),
+        ("(define (domain d) (:action a :", {":parameters", ":precondition", ":effect"}),
+        ("(define (domain d) (:action a :effect ", set()),
+        ("(define (problem p) (:metric ", {"minimize", "maximize"}),
+        ("(define (problem p) (:metric minimize (", {"total-time", "+", "-", "*", "/"}),
+        ("(define (problem p) (:init (", {"=", "at"}),
+        ("(define (problem p) (:init (= (", set()),
+        ("(:goal", set()),
+        ("(:goal (", {"and", "or"}),
+    ],
+)
+def test_completion_knows_the_keywords_of_a_section(text: str, words: set[str]) -> None:
+    names = {item[0] for item in features.complete(Document("file:///d.pddl", text), len(text), [])}
+    assert names == words or (text.endswith("(:goal (") and words <= names)
+
+
+@given(st.data())
+def test_completion_is_total(data: st.DataObject) -> None:
+    pieces = [
+        "(",
+        ")",
+        " ",
+        ":action ",
+        ":durative-action ",
+        "at",
+        " start",
+        "when",
+        "=",
+        ":effect",
+        ":metric",
+        "a",
+        "-",
+    ]
+    text = "".join(data.draw(st.lists(st.sampled_from(pieces), max_size=30)))
+    features.complete(Document("file:///d.pddl", text), data.draw(st.integers(0, len(text))), [])
+
+
 def test_the_end_of_an_open_text_is_in_its_open_lists() -> None:
     text = PROBLEM[: PROBLEM.index("(:goal")] + "(:goal (and (in c1 t1)"
     around = Document("file:///p.pddl", text).lists_at(len(text))

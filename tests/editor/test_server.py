@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import time
@@ -101,9 +102,70 @@ def test_a_name_that_is_meant_is_a_quick_fix(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_a_message_that_is_too_large_is_said_in_three_lines() -> None:
+MISSPELT = """(define (domain d) (:requirements :typing :durative-actions) (:types room)
+  (:predicates (at ?r - room) (lit ?r - room))
+  (:action go :parameters (?a ?b - room) :precondition (annd (at ?a) (lit ?a)) :effect (and (not (at ?a)) (at ?b)))
+  (:durative-action burn :parameters (?a - room) :duration (= ?duration 1)
+    :condition (att start (at ?a)) :effect (at end (lit ?a))))
+"""
+
+
+def test_misspelt_words_are_quick_fixes_and_the_fault_comes_first(tmp_path: Path) -> None:
+    from lsprotocol import types
+
+    from tests.editor.client import editor
+
+    async def run() -> None:
+        async with editor(tmp_path) as one:
+            uri = one.open(tmp_path / "d.pddl", MISSPELT)
+            found = await one.findings(uri)
+            assert [str(item.message).split("\n") for item in found] == [
+                [
+                    "(at ?a) is an argument of 'annd'",
+                    "Did you mean 'and'?",
+                    "action go, precondition: (annd (at ?a) (lit ?a))",
+                ],
+                [
+                    "(at ?a) is an argument of 'att start'",
+                    "Did you mean 'at start'?",
+                    "action burn, condition: (att start (at ?a))",
+                ],
+            ]
+            titles, lines = [], MISSPELT.splitlines()
+            for item in found:
+                params = types.CodeActionParams(
+                    types.TextDocumentIdentifier(uri), item.range, types.CodeActionContext([item])
+                )
+                action = (await one.client.text_document_code_action_async(params) or [])[0]
+                assert isinstance(action, types.CodeAction) and action.edit and action.edit.changes
+                (edit,) = action.edit.changes[uri]
+                line, start, end = edit.range.start.line, edit.range.start.character, edit.range.end.character
+                lines[line] = lines[line][:start] + edit.new_text + lines[line][end:]
+                titles.append(action.title)
+            assert titles == ["Replace annd by and", "Replace att start by at start"]
+            one.edit(uri, "\n".join(lines))
+            assert not [item for item in await one.findings(uri) if item.severity == types.DiagnosticSeverity.Error]
+            assert one.version == 1
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("position", [(2**31, 0), (0, 2**40), (-1, 0), ("first", 0)])
+def test_a_request_with_an_impossible_position_is_answered(position: tuple[int | str, int]) -> None:
+    params = {"textDocument": {"uri": "file:///d.pddl"}, "position": {"line": position[0], "character": position[1]}}
+    request = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "textDocument/hover", "params": params}).encode()
+    message = b"Content-Length: %d\r\n\r\n%s" % (len(request), request)
+    done = subprocess.run(
+        [sys.executable, "-m", "pddlego", "lsp"], input=message, capture_output=True, timeout=PATIENCE
+    )
+    assert b'"id": 7' in done.stdout and b"Invalid Params" in done.stdout
+
+
+@pytest.mark.parametrize("length", ["99999999999", str(2**63), str(2**63 - 1), "9" * 5000], ids=len)
+def test_a_message_that_is_too_large_is_said_in_three_lines(length: str) -> None:
     command = [sys.executable, "-m", "pddlego", "lsp"]
-    done = subprocess.run(command, input=b"Content-Length: 99999999999\r\n\r\n{}", capture_output=True, timeout=120)
+    message = f"Content-Length: {length}\r\n\r\n{{}}".encode()
+    done = subprocess.run(command, input=message, capture_output=True, timeout=120)
     assert done.returncode == 3
     assert done.stderr.decode().startswith("Error: The editor cannot be served")
 

@@ -140,7 +140,7 @@ EFFECTS = {
     "(if (at ?a) (wet ?a))": "Write (when (at ?a) (wet ?a))",
     "(-> (at ?a) (wet ?a))": "Write (when (at ?a) (wet ?a))",
     "((at ?a) -> (wet ?a))": "Write (when (at ?a) (wet ?a))",
-    "(imply (at ?a) (wet ?a))": "Write (when CONDITION EFFECT)",
+    "(imply (at ?a) (wet ?a))": "Write (when (at ?a) (wet ?a))",
     "(add (wet ?a))": "Write (wet ?a)",
     "(delete (wet ?a))": "Write (not (wet ?a))",
     "(increase (water ?a) 1)": "Add it to (:functions …)",
@@ -316,7 +316,7 @@ def test_a_function_without_parentheses_is_not_guessed(part: str) -> None:
     assert not [finding for finding in found if finding.advice.startswith("Write (assign")]
 
 
-@pytest.mark.parametrize("value", ["5 Wh", "5,0", ""])
+@pytest.mark.parametrize("value", ["5 Wh", "five Wh", ""])
 def test_a_number_in_init_that_is_not_one_has_the_form_of_numbers_as_advice(value: str) -> None:
     problem = f"(define (problem p) (:domain tank) (:objects a - tank) (:init (= (fuel a) {value})) (:goal (dry a)))"
     assert errors(NUMERIC, problem)[-1].advice == "Write (= (function …) NUMBER)"
@@ -420,7 +420,7 @@ def test_repair_leaves_decimal_commas_and_corrects_values_of_declared_functions(
     right = problem.format("(= (fuel a) 4) (= (fuel b) 4)").replace(",", " ")
     assert repaired.ok and parse_problem(repaired.text) == parse_problem(right)
     commas = tools.repair(problem.format("(= (fuel a) 4,5)"), NUMERIC)
-    assert "4,5" in commas.text and "Write decimals as in 1.5" in [finding.advice for finding in commas.findings]
+    assert "4,5" in commas.text and "Write 4.5" in [finding.advice for finding in commas.findings]
 
 
 @pytest.mark.parametrize("metric", ["minimise fuel-used", "minimize ((fuel-used) + 1)"])

@@ -121,7 +121,7 @@ REFUSED = {
     ("METRIC", "(:metric minimize laod)"): "undeclared-function",
     ("METRIC", "(:metric minimize size)"): "wrong-number-of-arguments",
     ("GOAL", "()"): "syntax",
-    ("RATE", "(= 2 (rate))"): "undeclared-function",
+    ("RATE", "(= 2 (rate))"): "syntax",
 }
 """Other forms, with the rule that they break."""
 

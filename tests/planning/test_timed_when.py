@@ -67,7 +67,7 @@ REFUSED = {
     "(when (warm) (at end (lit l1)))": ("misplaced-connective", "(warm) has no time", "Write (at end (warm))"),
     "(when (at end (warm)) (lit l1))": ("misplaced-connective", "(lit l1) has no time", "Write (at end (lit l1))"),
     "(when (not (at end (warm))) (at end (lit l1)))": (
-        *("misplaced-connective", "(not (at end (warm))) has no time"),
+        *("misplaced-connective", "(not (at end (warm))): a time is outside"),
         "Write (at end (not (warm)))",
     ),
     "(when (over all (warm)) (over all (lit l1)))": (
