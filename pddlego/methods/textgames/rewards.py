@@ -152,7 +152,7 @@ class ExpertPrompt:
         return (now if was >= 1 else max(0.0, (now - was) / (1 - was))), faults
 
     def _checked(self, problem: Problem) -> FactsChecked:
-        judge = Judge(self.setting.claims, self.true.placeholder)
+        judge = Judge(self.setting.claims, self.true.placeholder, names=True)
         judge.reference_changed(self.true.problem, ())
         return judge.judge(problem, self.true, (), 0)
 
@@ -167,7 +167,7 @@ class Truth:
         self._reference = make_reference(setting, seed)
         # A game's own facts have no placeholders, and fewer objects than a player has to suppose.
         self._reader = Reference(setting) if setting.facts and can_read(setting) else None
-        self._judge = Judge(setting.claims, setting.start.placeholder)
+        self._judge = Judge(setting.claims, setting.start.placeholder, names=True)
         self.close = self._reference.close
 
     def read(self, observed: Response) -> None:
