@@ -102,8 +102,8 @@ class Sampling:
 class Dialect:
     """What one endpoint accepts: response formats, strictest first, and names of the limit of tokens.
 
-    The fields in `left_out` are never sent. Without `more_room`, the retry after an incomplete answer does not raise
-    the limit of tokens.
+    The fields in `left_out` are never sent. Without `more_room`, only the user's limit of tokens is sent: not that of a
+    retry after an incomplete answer, nor that of an answer that is not streamed.
     """
 
     formats: tuple[str, ...] = (STRICT, SCHEMA, OBJECT, TEXT)
@@ -125,7 +125,9 @@ class Dialect:
             values["reasoning_effort"] = sampling.reasoning_effort
         if sampling.streams:
             values |= {"stream": True, "stream_options": {"include_usage": True}}
-        most = request.max_tokens if self.more_room else None
+        streams = sampling.streams and "stream" not in self.left_out
+        most = request.max_tokens or (None if streams else request.longest)  # a streamed answer is ended here
+        most = most if self.more_room else None
         most = sampling.max_tokens if most is None else min(most, sampling.max_tokens or most)
         if most is not None and self.fields:
             values[self.fields[0]] = most
@@ -175,7 +177,7 @@ class Dialect:
         names = [name for name in sent if name not in (*order, "response_format")]
         names += [name for name in order if name in sent]
         dialects = [(self.without(name), name) for name in names]
-        bare = self
+        bare = replace(self, fields=())
         for name in names:
             bare = bare.without(name)
         if "response_format" in sent:

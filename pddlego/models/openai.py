@@ -633,7 +633,7 @@ class OpenAIModel:
                     what = next((name for name in FIELDS if name in arguments), "")
                     if not what:
                         raise unexplained or error from None
-                    if dialect.more_room and request.max_tokens is not None:
+                    if dialect.more_room and arguments[what] != self._sampling.max_tokens:
                         self._learned.dialect = dialect = replace(dialect, more_room=False)
                     else:  # a shorter request may have room for the usual limit, so the dialect stays
                         dialect, keep = dialect.without(what), False
@@ -706,7 +706,9 @@ class OpenAIModel:
         except BaseException as error:
             if isinstance(error, openai.APIStatusError):
                 pause = _retry_after(error)
-                permit.refused(min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
+                wait = min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0
+                is_key = self._kind(error) is RefusedError and explain(error)[1] == _ADVICE[401]
+                permit.refused(math.inf if is_key else wait)
             elif not self._connection.has_sent:
                 permit.refused(0.0)
             if stream.reply().characters:

@@ -50,6 +50,7 @@ from pddlego.util.files import (
     run_lines,
     write_run_file,
 )
+from pddlego.util.text import count
 
 RESULTS, TABLE, TRUTH = "results.jsonl", "results.csv", "truth.jsonl"
 
@@ -326,6 +327,11 @@ class Store(Closeable):
                 _check_same(cell, journal, trace)
                 measured = summarize(cell, attempt, trace, self.measure_of(cell))
                 self.record(replace(measured, digest=digest(journal)))
+        again = [last.usage for cell, last in self._attempts.items() if cell.label in labels and not last.counts]
+        if tokens := sum(usage.tokens for usage in again):
+            calls = count(sum(usage.calls - usage.from_cache for usage in again), "request")
+            what = f"{count(len(again), 'unfinished episode')} will be played again from the beginning"
+            self.warnings += (f"{what}, and paid again: {calls} and {tokens:,} tokens were sent for the last attempt.",)
 
     def plan(self, matrix: Matrix, prices: Mapping[str, Price] | None = None) -> None:
         """Add a requested matrix and prices to the manifest, for reports. New prices replace old ones."""

@@ -31,12 +31,17 @@ class Judge:
     """Compares the problems of one episode, in their order, with the problem of a reference.
 
     Not compared are facts of predicates that are not in the reference's domain, opinions, and facts that the player
-    cannot know yet (the table `[claims]` of a setting). If it judges `names`, an object whose name the game has printed
-    must have it: under another name, it is another object.
+    cannot know yet (the table `[claims]` of a setting). An object has the same name in both, unless each of the two
+    names `may_differ`.
     """
 
-    def __init__(self, claims: Mapping[str, ClaimRule], placeholder: str, *, names: bool = False) -> None:
-        self._claims, self._placeholder, self._names = claims, placeholder, names
+    def __init__(
+        self,
+        claims: Mapping[str, ClaimRule],
+        placeholder: str,
+        may_differ: Callable[[str], bool] = lambda name: True,
+    ) -> None:
+        self._claims, self._placeholder, self._may_differ = claims, placeholder, may_differ
         self._mapping: dict[str, str] = {}
         self._past: frozenset[Atom] = frozenset()
         self._since: dict[_Error, int] = {}
@@ -67,12 +72,12 @@ class Judge:
             self._both_ways(knowledge.problem),
             [constant.name for constant in knowledge.domain.constants],
             made_up=knowledge.is_placeholder,
-            may_differ=knowledge.is_placeholder if self._names else lambda name: True,
+            may_differ=self._may_differ,
             before=before,
         )
         comparison = _Comparison(self._claims, knowledge, self._past)
         alone = {obj.name: _alone(obj.name) for obj in complete.objects}
-        mapping = alone | comparison.with_doubles(complete, aligned, second=self._names)
+        mapping = alone | comparison.with_doubles(complete, aligned, self._may_differ)
         own_names = self._own_names(complete, knowledge.problem, mapping)
         right, unknown, texts = comparison.claims_of(complete, mapping, own_names)
         since = {error: self._since.get(error, step) for error in texts}
@@ -186,20 +191,19 @@ class _Comparison:
         missing = (fact for fact in self._true - claims if not self._is_opinion(fact))
         return sorted(missing, key=lambda fact: fact.sort_key)
 
-    def with_doubles(self, claimed: Problem, mapping: Mapping[str, str], *, second: bool) -> dict[str, str]:
+    def with_doubles(
+        self, claimed: Problem, mapping: Mapping[str, str], may_differ: Callable[[str], bool]
+    ) -> dict[str, str]:
         """The mapping, extended by objects of the model that are a second name of an object.
 
         For example, a model may have a new name for the room behind a closed door, which the reference has identified
         as a known room. All facts about such an object are true of its counterpart, and the player cannot know at least
-        one of them yet. If `second`, the name is a placeholder, and the object has another name in the problem.
+        one of them yet. The name `may_differ`, and so may that of its counterpart unless the model also has this one.
         """
-        extended = dict(mapping)
+        extended, matched = dict(mapping), set(mapping.values())
         names = sorted(obj.name for obj in (*self.knowledge.problem.objects, *self.knowledge.domain.constants))
-        if second:
-            names = sorted(set(mapping.values()).intersection(names))
-        for name in (obj.name for obj in claimed.sorted_objects() if obj.name not in mapping):
-            if second and not self.knowledge.is_placeholder(name):
-                continue
+        names = [name for name in names if name in matched or may_differ(name)]
+        for name in (obj.name for obj in claimed.sorted_objects() if obj.name not in mapping and may_differ(obj.name)):
             facts = [fact for fact in claimed.facts if name in fact.args]
             for place in names if facts else ():
                 images = [self.canonical(image(fact, {**mapping, name: place})) for fact in facts]
