@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pddlego.pddl import Atom, Domain, Problem, TypedName
@@ -334,7 +335,7 @@ FACTS: Mapping[str, Callable[[Honest], Problem | None]] = {
     "a double": _cloned,
     "swapped arguments": _swapped,
     "both directions": lambda h: _both_ways(h),
-    **{kind: lambda h, name=name: renamed(h, name) for kind, name in OTHER_NAMES.items()},
+    **{kind: partial(renamed, name=name) for kind, name in OTHER_NAMES.items()},
     "another type": lambda h: _retyped(h),
     "forgotten past": lambda h: replace(h.after, facts=frozenset(_new(h))) if h.before.facts else None,
     "no facts": lambda h: replace(h.after, facts=frozenset()),

@@ -232,7 +232,7 @@ def is_about_system(error: BaseException) -> bool:
     return bool(_ABOUT_SYSTEM.search(error_of(getattr(error, "body", None)) or str(error)))
 
 
-def messages_of(request: Request, has_system: bool) -> list[dict[str, str]]:
+def sent_messages(request: Request, has_system: bool) -> list[dict[str, str]]:
     """The messages as they are sent. Without a system role, its texts begin the first user message."""
     kept = [message for message in request.messages if has_system or message.role != "system"]
     texts = [message.content for message in request.messages if message not in kept]

@@ -41,7 +41,7 @@ from pddlego.models.dialect import (
     is_about_access,
     is_about_room,
     is_about_system,
-    messages_of,
+    sent_messages,
     says_nothing_of_options,
 )
 from pddlego.models.limiter import Permit, RequestLimiter, SharedLimiter, TurnedAwayError
@@ -666,7 +666,7 @@ class OpenAIModel:
         """Send the request and read the reply, a streamed one into `stream` as it is received."""
         import openai
 
-        messages: Any = messages_of(request, SYSTEM in arguments)
+        messages: Any = sent_messages(request, SYSTEM in arguments)
         fields = {name: value for name, value in arguments.items() if name != SYSTEM}
         create = self._connection.client.chat.completions.with_streaming_response.create
         try:
