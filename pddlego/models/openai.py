@@ -41,8 +41,8 @@ from pddlego.models.dialect import (
     is_about_access,
     is_about_room,
     is_about_system,
-    sent_messages,
     says_nothing_of_options,
+    sent_messages,
 )
 from pddlego.models.limiter import Permit, RequestLimiter, SharedLimiter, TurnedAwayError
 from pddlego.models.replies import (
