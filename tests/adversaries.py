@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pddlego.pddl import Atom, Domain, Problem, TypedName
@@ -276,14 +277,33 @@ def _both_ways(honest: Honest) -> Problem | None:
     return None if fact is None else _with_facts(honest, replace(fact, args=fact.args[::-1]))
 
 
-def _renamed(honest: Honest) -> Problem | None:
-    """A new object under a name that the game has not printed."""
+def printed_names(honest: Honest) -> list[TypedName]:
+    """The new objects whose names the question has printed."""
     new = sorted(honest.after.objects - honest.before.objects, key=str)
-    if not new:
+    new = [obj for obj in new if not re.fullmatch(r"(loc|room)\d+", obj.name)]  # placeholders
+    return [obj for obj in new if re.search(rf"\b{obj.name.replace('_', '[ _-]')}\b", honest.prompt.lower())]
+
+
+def renamed(honest: Honest, name: Callable[[str], str], most: int = 1) -> Problem | None:
+    """Printed objects under other names; None if the game has printed none, or has an object of another name."""
+    names = {obj.name: name(obj.name) for obj in printed_names(honest)[:most]}
+    known = {obj.name for obj in honest.after.objects}
+    if not names or known & set(names.values()):
         return None
-    facts = (replace(f, args=tuple("moon_rock" if a == new[0].name else a for a in f.args)) for f in honest.after.facts)
-    objects = honest.after.objects - {new[0]} | {TypedName("moon_rock", new[0].type)}
+    facts = (replace(f, args=tuple(names.get(a, a) for a in f.args)) for f in honest.after.facts)
+    objects = frozenset(TypedName(names.get(obj.name, obj.name), obj.type) for obj in honest.after.objects)
     return replace(honest.after, facts=frozenset(facts), objects=objects)
+
+
+OTHER_NAMES: Mapping[str, Callable[[str], str]] = {
+    "an invented name": lambda name: "moon_rock",
+    "a placeholder for a name": lambda name: "loc77",
+    "a printed word for a name": lambda name: "you_see",
+    "a name with a number": lambda name: f"{name}-1",
+    "a name with an article": lambda name: f"the_{name}",
+    "half a name": lambda name: name[: len(name) // 2],
+}
+"""Other names for an object whose name the game has printed."""
 
 
 def _retyped(honest: Honest) -> Problem | None:
@@ -315,7 +335,7 @@ FACTS: Mapping[str, Callable[[Honest], Problem | None]] = {
     "a double": _cloned,
     "swapped arguments": _swapped,
     "both directions": lambda h: _both_ways(h),
-    "an invented name": lambda h: _renamed(h),
+    **{kind: partial(renamed, name=name) for kind, name in OTHER_NAMES.items()},
     "another type": lambda h: _retyped(h),
     "forgotten past": lambda h: replace(h.after, facts=frozenset(_new(h))) if h.before.facts else None,
     "no facts": lambda h: replace(h.after, facts=frozenset()),

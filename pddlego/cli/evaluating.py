@@ -52,7 +52,7 @@ def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) 
         text = f"Ctrl-C (SIGINT) is ignored here. 'kill {os.getpid()}' ends the evaluation at once."
         console.print(text, style="yellow", soft_wrap=True)
     path = run_path(setup)
-    with evaluating(setup, path) as running:
+    with evaluating(setup, path.absolute() if tracker else path) as running:  # a tracker may change the folder
         for warning in running.warnings:
             console.print(warning, style="yellow", soft_wrap=True)
         for note in setup.notes:

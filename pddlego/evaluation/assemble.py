@@ -13,13 +13,13 @@ from pddlego.episode.events import Event
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.runner import Executor, Player, Runner
-from pddlego.evaluation.setup import Setup, make_limiter, make_planners, play
+from pddlego.evaluation.setup import Setup, make_limiter, make_planners, play, reads
 from pddlego.evaluation.table import cost_of, result_table
 from pddlego.methods.base import base_mode
 from pddlego.methods.registry import make_codec, measuring_of, modes, parse_mode
 from pddlego.models.limiter import Ledger, LedgerEntry, Load, Price, SharedLimiter, read_ledger
 from pddlego.planning import Planner
-from pddlego.runs.cells import Cell
+from pddlego.runs.cells import Cell, Matrix
 from pddlego.runs.folders import LEDGER
 from pddlego.runs.store import TABLE, Store, environment_manifest, kept_text, read_cells, read_recorded_prices
 from pddlego.runs.summary import Summary
@@ -59,7 +59,8 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
     Raises `PddlegoError`, for example for a folder that has another configuration or is in use.
     """
     cells = setup.cells()
-    with open_store(path, setup.configuration(), about or {}) as store, make_planners(setup) as planner:
+    store = open_store(path, setup.configuration(), about or {}, setup.requested)
+    with store, make_planners(setup) as planner:
         for matrix in setup.requested:
             store.plan(matrix, setup.prices)
         prices = read_recorded_prices(path)
@@ -102,7 +103,9 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
                     store.keep_text(f"{cell.series}.{parse_mode(cell.mode).mode.carries.suffix}", text)
 
 
-def open_store(path: Path, configuration: Mapping[str, Any], about: Mapping[str, Any]) -> Store:
+def open_store(
+    path: Path, configuration: Mapping[str, Any], about: Mapping[str, Any], requested: Sequence[Matrix] = ()
+) -> Store:
     """The store of a run folder for episodes of all methods. `about` is added to the manifest."""
     return Store(
         path,
@@ -110,6 +113,8 @@ def open_store(path: Path, configuration: Mapping[str, Any], about: Mapping[str,
         codec=make_codec(),
         measure_of=lambda cell: measuring_of(cell.setting, cell.mode).measured,
         about={**about, **environment_manifest()},
+        requested=requested,
+        reads=reads,
     )
 
 

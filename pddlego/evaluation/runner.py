@@ -269,14 +269,15 @@ class Runner:
     def _note_refusal(self, cell: Cell, event: Event) -> None:
         """Begin no further episodes with a model that refuses all requests.
 
-        A model that has answered is given up at its second refusal without an answer in between, and not because its
-        endpoint cannot be reached any more, which may pass.
+        A model that has answered is given up if its key is refused, or at its second refusal without an answer in
+        between, and not because its endpoint cannot be reached any more, which may pass.
         """
         with self._lock:
             if isinstance(event, Answered) and not event.completion.from_cache:
                 self._answers[cell.model] = True
             elif isinstance(event, Ended) and event.cause in ("refused", "no endpoint"):
-                if cell.model not in self._answers or (event.cause == "refused" and not self._answers[cell.model]):
+                has_answered = self._answers.get(cell.model) and cell.model not in self._executor.load().refused
+                if cell.model not in self._answers or (event.cause == "refused" and not has_answered):
                     self._refused.setdefault(cell.model, event.message)
                 elif event.cause == "refused":
                     self._answers[cell.model] = False

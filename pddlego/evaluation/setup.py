@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from pddlego.models.limiter import CellLimiter, Ledger, Price, RequestLimiter, S
 from pddlego.planning import Planner
 from pddlego.planning.engines import check_search
 from pddlego.planning.process import PlannerPool
-from pddlego.runs.cells import Cell, Matrix
+from pddlego.runs.cells import NO_MODEL, Cell, Matrix
 from pddlego.runs.journal import Timed
 from pddlego.runs.store import installed_version
 from pddlego.util.files import read_toml
@@ -173,6 +174,35 @@ class Setup:
             )
             for (name, owner), use in by_method.items()
         }
+
+
+def reads(path: Sequence[str], asked: Sequence[Matrix]) -> bool:
+    """Whether an episode of these matrices can depend on the value at a `path` of `Setup.configuration`.
+
+    What an unknown mode or setting reads is not known, and counts as everything.
+    """
+    return any(
+        _reads(path, Cell(setting, mode, NO_MODEL if mode in matrix.without_model else model, 0))
+        for matrix in asked
+        for setting, mode, model in product(matrix.seeds, matrix.modes, matrix.models)
+    )
+
+
+def _reads(path: Sequence[str], cell: Cell) -> bool:
+    try:
+        played_by, mode = method_of(cell.setting, cell.mode), parse_mode(cell.mode).mode
+    except UsageError:
+        return True
+    if path[0] == "endpoint" or path[2:] == ("temperature",):
+        return not is_free(cell)
+    name = path[3] if path[0] == "settings" and len(path) > 3 else path[0]
+    if name in (known.carries.option for known in played_by.modes):
+        return name == mode.carries.option
+    if name.startswith("prompts/"):
+        if not mode.asks_model:
+            return False
+        name = "prompts/" + re.split("[-.]", name.rpartition("/")[2])[0]
+    return mode.name in played_by.read_by.get(name, (mode.name,))
 
 
 def _recorded(played: SettingUse, endpoint: Endpoint, seeds: Iterable[int]) -> dict[str, Any]:
@@ -352,7 +382,7 @@ def _check_modes(config: Config, modes: tuple[str, ...], has_person: bool) -> No
 
 
 def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], SettingUse]) -> None:
-    """Raises `UsageError` for an option of a method that plays none of the settings."""
+    """Raises `UsageError` for an option of a method that plays no setting, and for a text that no mode begins from."""
     groups = (*COMMON_GROUPS.values(), *(type(use.options) for use in played.values()))
     known = {option.name for group in groups for option in options_of(group)}
     for (_, name), origin in resolved.origins.items():
@@ -360,6 +390,16 @@ def _check_flags(resolved: Resolved, played: Mapping[tuple[str, str], SettingUse
             who = ", ".join(sorted({use.method_name for use in played.values()}))
             typed = f"--{name.replace('_', '-')}" if origin == FLAG else name
             raise UsageError(f"{typed} has no effect here", f"The methods that play are: {who}.", "Remove it.")
+    for use in played.values():
+        for name in {mode.carries.option: "" for mode in use.method.modes if mode.carries.kind}:
+            readers = [mode.name for mode in use.method.modes if mode.carries.option == name]
+            origin, is_set = resolved.origin(name), name in parse_overrides(resolved.config.what.set)
+            chosen = (origin in (FLAG, ARGUMENT) or is_set) and getattr(use.options, name) is not None
+            if chosen and not any(parse_mode(mode).mode.name in readers for _, mode in played):
+                typed = f"--{name.replace('_', '-')}" if origin == FLAG else name
+                raise UsageError(
+                    f"{typed} has no effect here", f"It is for the modes: {', '.join(readers)}.", "Remove it."
+                )
 
 
 def _played(config: Config, modes: tuple[str, ...]) -> Mapping[tuple[str, str], SettingUse]:

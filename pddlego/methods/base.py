@@ -457,6 +457,11 @@ class Method:
     """The values of `--mode`, the most important first."""
     paper: str = ""
     """The paper that the method is from."""
+    read_by: Mapping[str, Collection[str]] = {}
+    """The modes that read an option, prompts whose names begin with a word (`prompts/WORD`), or the `planner`.
+
+    What is not named is read by every mode. The prompts are read by modes that ask a model.
+    """
     options: type[BaseModel]
     """The options of the method, which users set by `--set`, in its configuration table, or by a flag of the same name.
 

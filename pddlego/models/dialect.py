@@ -51,6 +51,20 @@ HOTTEST = 1.5
 STRICT, SCHEMA, OBJECT, TEXT = "strict schema", "schema", "JSON object", "text"
 """Response formats, from the strictest to free text."""
 
+SYSTEM = "system role"
+"""The name of the role in `left_out`: the text of system messages then begins the first user message."""
+
+_ABOUT_SYSTEM = re.compile(
+    r"""\b(system|developer)[\W_]{0,3}(role|message|prompt|instr\w*)s?\b.{0,40}(not\b|n't\b|unsupported|invalid|disabled)
+    | (not|n't|cannot|unsupported|invalid|un\w+)\b.{0,60}\b(system|developer)[\W_]{0,3}(role|message|prompt|instr)
+    | \brole\b[^={}]{0,40}\bsystem\b | \bonly\W+user\b.{0,30}\broles\b | first\ message\b.{0,30}\buser\b
+    | \brole\b.{0,60}\buser\W{1,4}(or\W{1,3}|and\W{1,3})?(assistant|model)\b(?!.{0,30}system)
+    | (start|begin)\ with\b.{0,30}\buser\b | (?<!system\ message,\ conversation\ )roles\ must\ alternate""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+"""Texts of vLLM, llama.cpp, LM Studio and providers for models whose chat template has no system role, such as Gemma 2
+and early Mistral models."""
+
 EVERYTHING = "everything that can be left out"
 """The name of all optional fields together, in the last guess and in notices."""
 
@@ -88,8 +102,8 @@ class Sampling:
 class Dialect:
     """What one endpoint accepts: response formats, strictest first, and names of the limit of tokens.
 
-    The fields in `left_out` are never sent. Without `more_room`, the retry after an incomplete answer does not raise
-    the limit of tokens.
+    The fields in `left_out` are never sent. Without `more_room`, only the user's limit of tokens is sent: not that of a
+    retry after an incomplete answer, nor that of an answer that is not streamed.
     """
 
     formats: tuple[str, ...] = (STRICT, SCHEMA, OBJECT, TEXT)
@@ -98,18 +112,22 @@ class Dialect:
     more_room: bool = True
 
     def arguments(self, sampling: Sampling, request: Request) -> dict[str, Any]:
-        """The fields of a request besides model and messages."""
+        """The fields of a request besides model and messages, and `SYSTEM` if there are messages with that role."""
         values: dict[str, Any] = {"temperature": sampling.temperature}
         if request.temperature_increase:
             hotter = sampling.temperature + request.temperature_increase
             values["temperature"] = min(max(HOTTEST, sampling.temperature), hotter)
+        if any(message.role == "system" for message in request.messages):
+            values[SYSTEM] = True
         if sampling.seed is not None:
             values["seed"] = sampling.seed + request.attempt
         if sampling.reasoning_effort is not None:
             values["reasoning_effort"] = sampling.reasoning_effort
         if sampling.streams:
             values |= {"stream": True, "stream_options": {"include_usage": True}}
-        most = request.max_tokens if self.more_room else None
+        streams = sampling.streams and "stream" not in self.left_out
+        most = request.max_tokens or (None if streams else request.longest)  # a streamed answer is ended here
+        most = most if self.more_room else None
         most = sampling.max_tokens if most is None else min(most, sampling.max_tokens or most)
         if most is not None and self.fields:
             values[self.fields[0]] = most
@@ -132,6 +150,8 @@ class Dialect:
         The error message is searched before the rest of the body, which may quote the request.
         """
         param = str(getattr(error, "param", None) or "")
+        if SYSTEM in sent and is_about_system(error):
+            return self.without(SYSTEM), SYSTEM
         for text in (error_of(getattr(error, "body", None)).lower(), str(error).lower()):
             bound = next((name for name in FIELDS if name in sent), "")
             if bound and (bound in text or bound == param):
@@ -153,11 +173,11 @@ class Dialect:
 
         The least important field comes first.
         """
-        order = ("seed", "stream_options", "stream", "reasoning_effort", *FIELDS, "temperature")
+        order = ("seed", "stream_options", "stream", "reasoning_effort", *FIELDS, "temperature", SYSTEM)
         names = [name for name in sent if name not in (*order, "response_format")]
         names += [name for name in order if name in sent]
         dialects = [(self.without(name), name) for name in names]
-        bare = self
+        bare = replace(self, fields=())
         for name in names:
             bare = bare.without(name)
         if "response_format" in sent:
@@ -205,6 +225,23 @@ class Dialects:
         """The dialect of a model at an address. OpenAI's own endpoint accepts the newer field for all of its models."""
         fields = FIELDS if address else FIELDS[::-1]
         return self._known.setdefault((address, model), Learned(Dialect(fields=fields)))
+
+
+def is_about_system(error: BaseException) -> bool:
+    """Whether the error says that no message may have the system role."""
+    return bool(_ABOUT_SYSTEM.search(error_of(getattr(error, "body", None)) or str(error)))
+
+
+def sent_messages(request: Request, has_system: bool) -> list[dict[str, str]]:
+    """The messages as they are sent. Without a system role, its texts begin the first user message."""
+    kept = [message for message in request.messages if has_system or message.role != "system"]
+    texts = [message.content for message in request.messages if message not in kept]
+    sent = [{"role": message.role, "content": message.content} for message in kept]
+    if texts:
+        if not sent or sent[0]["role"] != "user":
+            sent.insert(0, {"role": "user", "content": ""})
+        sent[0]["content"] = "\n\n".join(filter(None, (*texts, sent[0]["content"])))
+    return sent
 
 
 def is_about_room(error: Exception) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +16,7 @@ from typing import Annotated, Protocol
 
 from pydantic import ConfigDict, Field
 
-from pddlego.errors import BudgetSpentError, JournalError
+from pddlego.errors import BudgetSpentError, JournalError, RefusedError
 from pddlego.models.base import CHARACTERS_PER_TOKEN, Request
 from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, run_lines
 from pddlego.util.limits import SLICE, Clock
@@ -47,11 +48,15 @@ _NO_LIMITS = Spending()
 
 @dataclass(frozen=True)
 class Load:
-    """The requests of an evaluation: their spending, how many are in flight, and whether one exceeded the budget."""
+    """The requests of an evaluation: their spending, how many are in flight, and whether one exceeded the budget.
+
+    `refused` are the models for which the endpoint has refused the key.
+    """
 
     spent: Spending = _NO_LIMITS
     in_flight: int = 0
     exhausted: bool = False
+    refused: frozenset[str] = frozenset()
 
 
 _Amount = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
@@ -215,14 +220,18 @@ class Permit(Protocol):
         """Count the tokens of an answer; for an incomplete answer (not `whole`), at least the reserved tokens."""
 
     def refused(self, pause: float) -> None:
-        """The endpoint rejected or never got the request, which costs nothing. Send none for `pause` seconds."""
+        """The endpoint rejected or never got the request, which costs nothing. Send none for `pause` seconds.
+
+        An infinite pause means that the endpoint has refused the key: no request for the model is sent any more.
+        """
 
 
 class RequestLimiter(Protocol):
     """Admits requests. Both methods raise `KeyboardInterrupt` if the evaluation is stopped."""
 
     def admit_request(self, model: str, request: Request) -> AbstractContextManager[Permit]:
-        """Wait until the request may be sent. Raises `BudgetSpentError` if the budget does not allow it."""
+        """Wait until the request may be sent. Raises `BudgetSpentError` if the budget does not allow it, and
+        `RefusedError` if the endpoint has refused the key."""
 
     def sleep(self, seconds: float) -> None:
         """Wait before the next try."""
@@ -256,7 +265,10 @@ class _Reservation:
         self.limiter.learn(self.model, tokens_out)
 
     def refused(self, pause: float) -> None:
-        self.limiter.hold(pause)
+        if pause == math.inf:
+            self.limiter.give_up(self.model)
+        else:
+            self.limiter.hold(pause)
         self.tokens = self.cost = 0.0
 
 
@@ -281,7 +293,7 @@ class SharedLimiter:
         self.limits = limits
         self._max_answer = max_answer
         self._longest: dict[str, int] = {}
-        self._exhausted = False
+        self._exhausted, self._refused = False, frozenset[str]()
         self.prices = dict(prices or {})
         self._jobs = threading.BoundedSemaphore(jobs)
         self._clock = clock
@@ -313,7 +325,7 @@ class SharedLimiter:
     def load(self) -> Load:
         """The current load."""
         with self._changed:
-            return Load(Spending(self._calls, self._tokens, self._cost), self._flying, self._exhausted)
+            return Load(Spending(self._calls, self._tokens, self._cost), self._flying, self._exhausted, self._refused)
 
     def cost(self, model: str, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
         """The cost of these tokens; 0 for a model without a price."""
@@ -325,6 +337,11 @@ class SharedLimiter:
         with self._changed:
             self._longest[model] = max(self._longest.get(model, 0), tokens_out)
             self._turned_away = False
+
+    def give_up(self, model: str) -> None:
+        """Send no more requests for the model."""
+        with self._changed:
+            self._refused |= {model}
 
     def hold(self, seconds: float) -> None:
         """Send no request for `seconds`, because the endpoint has rejected one (429)."""
@@ -401,6 +418,9 @@ class SharedLimiter:
                 self._changed.wait(SLICE)
                 self._go_on(wanted)
             self._go_on(wanted)
+            if model in self._refused:
+                reason = "The endpoint has refused the key of an earlier request."
+                raise RefusedError(f"{model} was not asked", reason, "Check OPENAI_API_KEY.")
             tokens, cost = estimate()
             number = self._ledger.sent(model, tokens, cost, origin) if self._ledger else 0
             self._calls, self._tokens, self._cost = self._calls + 1, self._tokens + tokens, self._cost + cost

@@ -33,13 +33,16 @@ from pddlego.models.dialect import (
     REFUSED_CONTENT,
     SCHEMA,
     STRICT,
+    SYSTEM,
     Dialect,
     Learned,
     Sampling,
     advice_on,
     is_about_access,
     is_about_room,
+    is_about_system,
     says_nothing_of_options,
+    sent_messages,
 )
 from pddlego.models.limiter import Permit, RequestLimiter, SharedLimiter, TurnedAwayError
 from pddlego.models.replies import (
@@ -611,12 +614,13 @@ class OpenAIModel:
                     if keep and unexplained is not None:  # the guess was right
                         self._learned.dialect = dialect
                     return reply, dialect.not_taken(request, arguments)
-            except openai.APIConnectionError as error:
-                if not isinstance(error.__cause__, BrokenOffError):
+            except (openai.APIConnectionError, ReportedError) as error:
+                cause = error if isinstance(error, ReportedError) else error.__cause__
+                if not isinstance(cause, (BrokenOffError, ReportedError)):
                     raise
-                # Some endpoints report a rejected field in the stream, and not with a status.
+                # Some endpoints report a rejected field in the reply, and not with a status.
                 fields = {name: value for name, value in arguments.items() if not name.startswith("stream")}
-                dialect, what = dialect.learned(error.__cause__, fields)
+                dialect, what = dialect.learned(cause, fields)
                 if not what:
                     raise
                 self._learned.dialect = dialect
@@ -629,7 +633,7 @@ class OpenAIModel:
                     what = next((name for name in FIELDS if name in arguments), "")
                     if not what:
                         raise unexplained or error from None
-                    if dialect.more_room and request.max_tokens is not None:
+                    if dialect.more_room and arguments[what] != self._sampling.max_tokens:
                         self._learned.dialect = dialect = replace(dialect, more_room=False)
                     else:  # a shorter request may have room for the usual limit, so the dialect stays
                         dialect, keep = dialect.without(what), False
@@ -652,18 +656,21 @@ class OpenAIModel:
         left = None if request.seconds is None else deadline - self._clock()
         return replace(request, seconds=left, wanted=lambda: request.wanted() and self._clock() < deadline)
 
-    def _left_out(self, error: openai.APIError, what: str, sent: list[int]) -> RetryNotice:
+    def _left_out(self, error: Exception, what: str, sent: list[int]) -> RetryNotice:
         status = f"{error.status_code}: " if hasattr(error, "status_code") else ""
-        return RetryNotice(f"{status}the endpoint {what}", min(sent[0], self._attempts), self._attempts, 0.0)
+        sentence = error_of(getattr(error, "body", None)) or str(error.__cause__ or "")
+        quoted = f" ('{self._clean(sentence)}')" if sentence else ""
+        return RetryNotice(f"{status}the endpoint {what}{quoted}", min(sent[0], self._attempts), self._attempts, 0.0)
 
     def _exchange(self, arguments: Mapping[str, Any], request: Request, stream: ReplyStream) -> Reply:
         """Send the request and read the reply, a streamed one into `stream` as it is received."""
         import openai
 
-        messages: Any = [{"role": message.role, "content": message.content} for message in request.messages]
+        messages: Any = sent_messages(request, SYSTEM in arguments)
+        fields = {name: value for name, value in arguments.items() if name != SYSTEM}
         create = self._connection.client.chat.completions.with_streaming_response.create
         try:
-            with create(model=self.name, messages=messages, extra_body=dict(arguments)) as response:
+            with create(model=self.name, messages=messages, extra_body=fields) as response:
                 body = body_of(response.iter_bytes(), _is_stream(response))
                 if not isinstance(body, Iterator):
                     return read_reply(body)
@@ -699,7 +706,9 @@ class OpenAIModel:
         except BaseException as error:
             if isinstance(error, openai.APIStatusError):
                 pause = _retry_after(error)
-                permit.refused(min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0)
+                wait = min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0
+                is_key = self._kind(error) is RefusedError and explain(error)[1] == _ADVICE[401]
+                permit.refused(math.inf if is_key else wait)
             elif not self._connection.has_sent:
                 permit.refused(0.0)
             if stream.reply().characters:
@@ -814,13 +823,14 @@ class OpenAIModel:
 
 def _named(what: str) -> str:
     """The description of a response format or a field that is left out, for notices."""
-    if what == EVERYTHING:
-        return what
+    if what in (EVERYTHING, SYSTEM):
+        return what if what == EVERYTHING else "the system role (its text begins the first user message)"
     return f"a {what} for answers" if what in (STRICT, SCHEMA, OBJECT) else f"'{what}'"
 
 
 def _is_refusal(error: openai.APIStatusError) -> bool:
-    """Whether an error may mean that a field is rejected; an error 5xx only if it is about the response format."""
-    if error.status_code in (400, 422):
+    """Whether an error may mean that a field is rejected; an error 5xx only if it is about the response format or the
+    system role."""
+    if error.status_code in (400, 422) or (error.status_code >= 500 and is_about_system(error)):
         return True
     return error.status_code in (500, 501) and bool(re.search(r"response_format|json_(object|schema)", str(error)))

@@ -248,6 +248,7 @@ class ReplyStream:
     heard: float = 0.0
     _arguments: str = ""
     _parts: int = 0
+    _goes_on: bool = False
     _checked: int = 0
     _failure: FailedAnswerError | None = None
     _pending: list[str] = field(default_factory=list)
@@ -291,7 +292,7 @@ class ReplyStream:
 
         Most servers send each token alone; where they send several, a token has at most `_LONG_TOKEN` characters.
         """
-        if self.finish is not None:
+        if self.finish is not None and not self._goes_on:
             return self.ended
         if max(self._parts, self._received // _LONG_TOKEN) > longest:
             self.finish, self.ended = "length", True
@@ -326,6 +327,7 @@ class ReplyStream:
         choice = _first(chunk)
         if choice.get("index") not in (0, None):
             return False
+        before, had_finish = self._received, self.finish is not None
         try:
             self.finish = _finish(choice.get("finish_reason")) or self.finish
         except FailedAnswerError as error:
@@ -333,13 +335,12 @@ class ReplyStream:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             return False
-        before = self._received
         self.text += _content(delta.get("content")) or _text(delta.get("refusal"))
         self.reasoning += _thought(delta)
         self._arguments += _called(delta)
         if self._received == before:
             return False
-        self._parts += 1
+        self._parts, self._goes_on = self._parts + 1, had_finish  # some servers name a reason in every chunk
         self.heard = self.clock()
         return True
 

@@ -14,7 +14,8 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any, Protocol
@@ -227,11 +228,14 @@ TRACKERS = {"wandb": _Wandb, "mlflow": _Mlflow, "trackio": _Trackio, "otel": _Ot
 PACKAGES = {"otel": "opentelemetry-exporter-otlp-json-file"}
 """The packages of trackers that have another name."""
 
+_SMALLER = {"mlflow": "mlflow-skinny"}
+"""Packages with as much of a tracker as is needed."""
+
 
 def check_tracker(name: str) -> None:
     """Raises `UsageError` if the package of the tracker is not installed."""
     package = PACKAGES.get(name, name)
-    if installed_version(package) is None:
+    if installed_version(package) is None and installed_version(_SMALLER.get(name, package)) is None:
         advice = f"Install pddlego with its extra: pip install '.[{name}]'."
         raise UsageError(f"--tracker {name} is not possible", f"The package {package} is not installed.", advice)
 
@@ -244,7 +248,7 @@ class Tracking:
     """
 
     def __init__(self, tracker: str, path: Path, prices: Mapping[str, Price], warn: Callable[[str], None]) -> None:
-        self._tracker, self._path, self._prices, self._warn = tracker, path, prices, warn
+        self._tracker, self._path, self._prices, self._warn = tracker, path.absolute(), prices, warn
         self._waiting: queue.SimpleQueue[Summary | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="tracker", daemon=True)
         self._thread.start()
@@ -278,7 +282,8 @@ class Tracking:
         mine = [line for line in lines if line["tracker"] == self._tracker]
         sent = {line["row"] for line in mine if "row" in line}
         known = next((line["run"] for line in mine if "run" in line), "")
-        tracker = TRACKERS[self._tracker](self._path, known)
+        with _same_folder():
+            tracker = TRACKERS[self._tracker](self._path, known)
         with open_run_file(place, "ab") as file:
 
             def remember(key: str, value: str) -> None:
@@ -289,10 +294,22 @@ class Tracking:
             while (item := self._waiting.get()) is not None:
                 row = f"{item.cell.label}/{item.attempt}"
                 if row not in sent:
-                    tracker.log(episode_row(item, self._prices), len(sent), item)
+                    with _same_folder():
+                        tracker.log(episode_row(item, self._prices), len(sent), item)
                     sent.add(row)
                     remember("row", row)
-            tracker.finish(_tables(self._path) if sent else {}, len(sent))
+            with _same_folder():
+                tracker.finish(_tables(self._path) if sent else {}, len(sent))
+
+
+@contextmanager
+def _same_folder() -> Iterator[None]:
+    """Go back to the working folder of the process, which a tracker may have changed."""
+    here = Path.cwd()
+    try:
+        yield
+    finally:
+        os.chdir(here)
 
 
 def episode_row(summary: Summary, prices: Mapping[str, Price]) -> Values:

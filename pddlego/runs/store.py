@@ -18,7 +18,7 @@ import json
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import lru_cache
@@ -50,6 +50,7 @@ from pddlego.util.files import (
     run_lines,
     write_run_file,
 )
+from pddlego.util.text import count
 
 RESULTS, TABLE, TRUTH = "results.jsonl", "results.csv", "truth.jsonl"
 
@@ -126,11 +127,15 @@ def read_recorded_prices(path: Path) -> dict[str, Price]:
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
     """The cells of all requested matrices, in playing order. Raises `UsageError` for a manifest that cannot be read."""
+    return tuple(dict.fromkeys(cell for matrix in _asked(path) for cell in matrix.cells()))
+
+
+def _asked(path: Path) -> list[Matrix]:
+    """All requested matrices. Raises `UsageError` for a manifest that cannot be read."""
     try:
-        asked = _matrices().validate_python(read_manifest(path).get(ASKED, []))
+        return _matrices().validate_python(read_manifest(path).get(ASKED, []))
     except ValueError as error:
         raise _damaged(path, f"{MANIFEST} has an invalid list of cells.") from error
-    return tuple(dict.fromkeys(cell for matrix in asked for cell in matrix.cells()))
 
 
 @lru_cache(maxsize=1)
@@ -263,7 +268,9 @@ class Store(Closeable):
     """The run folder of an evaluation. Safe for many threads of one process; a lock refuses a second process.
 
     `configuration` is everything that determines an episode; a folder that was begun with another one is refused.
-    Only the address of the endpoint may change as long as none of its requests was answered.
+    Only values may differ that not both the earlier and the now `requested` episodes depend on: `reads` returns whether
+    episodes of matrices depend on the value at a path. So may the address of the endpoint as long as none of its
+    requests was answered.
     `codec` parses existing journals, and `measure_of` returns the measure for the episodes of a cell.
     """
 
@@ -275,8 +282,11 @@ class Store(Closeable):
         codec: Codec,
         measure_of: Callable[[Cell], Measure],
         about: Mapping[str, Any] | None = None,
+        requested: Sequence[Matrix] = (),
+        reads: Callable[[Sequence[str], Sequence[Matrix]], bool] = lambda path, asked: True,
     ) -> None:
         self.path = path
+        self._requested, self._reads = requested, reads
         self._codec, self.measure_of = codec, measure_of
         self._lock = threading.Lock()
         self._attempts: dict[Cell, Summary] = {}
@@ -326,6 +336,11 @@ class Store(Closeable):
                 _check_same(cell, journal, trace)
                 measured = summarize(cell, attempt, trace, self.measure_of(cell))
                 self.record(replace(measured, digest=digest(journal)))
+        again = [last.usage for cell, last in self._attempts.items() if cell.label in labels and not last.counts]
+        if tokens := sum(usage.tokens for usage in again):
+            calls = count(sum(usage.calls - usage.from_cache for usage in again), "request")
+            what = f"{count(len(again), 'unfinished episode')} will be played again from the beginning"
+            self.warnings += (f"{what}, and paid again: {calls} and {tokens:,} tokens were sent for the last attempt.",)
 
     def plan(self, matrix: Matrix, prices: Mapping[str, Price] | None = None) -> None:
         """Add a requested matrix and prices to the manifest, for reports. New prices replace old ones."""
@@ -399,10 +414,20 @@ class Store(Closeable):
             body = {"schema": SCHEMA, "created": created, "configuration": wanted, **about}
             write_run_file(place, json.dumps(body, indent=2) + "\n")
             return
-        old = read_configuration(self.path)
-        changed = list(_differences(old, wanted))
-        if changed and _without_address(old) == _without_address(wanted) and not _has_answers(self.path):
-            write_run_file(place, json.dumps({**read_manifest(self.path), "configuration": wanted}, indent=2) + "\n")
+        old, asked = read_configuration(self.path), _asked(self.path) if self._requested else []
+
+        def read(path: tuple[str, ...]) -> tuple[bool, bool]:
+            """Whether the earlier episodes depend on a value, and whether those do that are requested now."""
+            return (self._reads(path, asked), self._reads(path, self._requested)) if asked else (True, True)
+
+        common = _merged(old, wanted, lambda path: read(path) != (True, True))
+        merged = _merged(old, wanted, lambda path: read(path) == (False, True))
+        changed = list(_differences(common, wanted))
+        others = any(_differences(_without_address(common), _without_address(wanted)))
+        if changed and not others and not _has_answers(self.path):
+            changed, merged = [], {**merged, "endpoint": wanted["endpoint"]}
+        if not changed and merged != old:
+            write_run_file(place, json.dumps({**read_manifest(self.path), "configuration": merged}, indent=2) + "\n")
         elif changed:
             raise UsageError(
                 f"{self.path} was begun with another configuration",
@@ -441,6 +466,14 @@ def _differences(old: Any, new: Any, path: str = "") -> Iterable[str]:
             yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
     elif old != new:
         yield f"{path} was {_short_json(old)} and is now {_short_json(new)}"
+
+
+def _merged(old: Any, new: Any, takes: Callable[[tuple[str, ...]], bool], path: tuple[str, ...] = ()) -> Any:
+    """The values of `old`, with those of `new` at the paths for which `takes` is true."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        merged = {key: _merged(old.get(key), new.get(key), takes, (*path, key)) for key in {**old, **new}}
+        return {key: value for key, value in merged.items() if value is not None or old.get(key, "") is None}
+    return new if old != new and takes(path) else old
 
 
 def _short_json(value: Any) -> str:

@@ -9,6 +9,7 @@ from gymnasium.spaces import Text
 
 from pddlego.api.environment import Environment, StepResult
 from pddlego.api.splits import Split, seeds_of
+from pddlego.errors import UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -59,7 +60,10 @@ class TextEnv(gymnasium.Env[str, str]):
         self._ended: StepResult | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """Begin an episode. Raises `UsageError` for a `game_seed` that is not in the split."""
+        """Begin an episode. Raises `UsageError` for a `game_seed` that is not in the split, and for other options."""
+        if unknown := sorted((options or {}).keys() - {"game_seed"}):
+            what = f"reset has no option '{unknown[0]}'"
+            raise UsageError(what, "Its only option is game_seed, the seed of the game.", 'Write {"game_seed": 60}.')
         super().reset(seed=seed)
         chosen = self._seeds[int(self.np_random.integers(len(self._seeds)))]
         game_seed = (options or {}).get("game_seed", chosen)

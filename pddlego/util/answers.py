@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterable
 from itertools import chain
 
-_TAGS = r"(?:[a-z]{1,20}[:_])?think|thinking|thoughts?|reasoning|reflection|scratchpad"
+_TAGS = (
+    r"(?:[a-z]{1,20}[:_])?think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis|rationale|draft"
+    r"|(?:inner|internal)[_-](?:monologue|thoughts?)|chain[_-]of[_-]thoughts?"
+)
 _WORD = "(?:thinking|think|thought)"
 _THOUGHT = re.compile(
     rf"""(?<!["'`])<({_TAGS})>.*?(?:</\1>|\Z) | \[think\].*?(?:\[/think\]|\Z)
@@ -34,15 +37,15 @@ _BAR = "[|\uff5c]"
 _OPEN = rf"(?:<{_BAR}(?:im_start|start_header_id|header_start|start_of_role|start|turn){_BAR}?>|<start_of_turn>)"
 _USER = rf"(?:{_OPEN}\s*(?:user|human|system|tool)\b|<{_BAR}(?:user|human|system|tool|observation){_BAR}>|\[INST\])"
 _MARKER = re.compile(
-    rf"</?{_BAR}/?[\w\u2581:-]{{1,40}}{_BAR}>|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|</?s>|<(?:bos|eos|pad)>|\[/?INST\]"
-    r"|\[\|\w{1,20}\|\]",
+    rf"</?{_BAR}/?[\w\u2581:-]{{1,40}}{_BAR}>|<\|turn>|<turn\|>|<(?:start|end)_of_turn>|</?s>|\[/?INST\]"
+    r"|\[\|\w{1,20}\|\]|<(?:[be]o[stdmpah]|pad|sep|unk|endoftext)>|\[(?:[be]o[stdmp]|pad|sep|cls|gmask)\]",
     re.IGNORECASE,
 )
 """A special token of a chat template, such as `<|im_end|>`, `<｜end▁of▁sentence｜>`, `<end_of_turn>` and `</s>`."""
 
 _BEGIN = re.compile(rf"\s*(?:{_MARKER.pattern})(?:\s*(?:assistant|model)(?=\s*[\n<]))?\s*", re.IGNORECASE)
 _NEXT_TURN = re.compile(
-    rf"(?:<{_BAR}(?:im_end|end\w*|eo\w{{1,5}}){_BAR}>|<end_of_turn>|<turn\|>|</s>|<eos>)\s*(?:{_OPEN}|{_USER}|<s>)"
+    rf"(?:<{_BAR}(?:im_end|end\w*|eo\w{{1,5}}){_BAR}>|<end_of_turn>|<turn\|>|</s>|[<\[]eos[>\]])\s*(?:{_OPEN}|{_USER}|<s>)"
     rf"|^[ \t]*{_USER}",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -108,9 +111,10 @@ def reasoning(answer: str) -> list[tuple[int, int]]:
     if unmarked or _CHANNEL.search(answer):
         return [(0, unmarked.end() if unmarked else len(answer))]
     thoughts = [match.span() for match in _THOUGHT.finditer(answer)]
-    ends = [match.end() for match in _END_OF_THOUGHT.finditer(answer) if not _is_mentioned(answer, *match.span())]
-    closing = {end for _, end in thoughts}
-    unopened = max((end for end in ends if end not in closing), default=0)  # after the last end tag without a start tag
+    closing = {match.end() for match in _END_OF_THOUGHT.finditer(answer)}
+    rest = blanked(answer, (thought for thought in thoughts if thought[1] in closing))
+    ends = (match.span() for match in _END_OF_THOUGHT.finditer(rest) if not _is_mentioned(answer, *match.span()))
+    unopened = max((end for _, end in ends), default=0)  # after the last end tag without a start tag
     return [*([(0, unopened)] if unopened else []), *(thought for thought in thoughts if thought[0] >= unopened)]
 
 

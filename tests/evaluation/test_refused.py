@@ -116,6 +116,26 @@ def test_a_refused_model_does_not_stop_the_others(tmp_path: Path, model_server: 
     assert sum(result.cell.model == "b" and result.counts for result in results) == EPISODES
 
 
+@pytest.mark.parametrize("expired", ["wrong key", "wrong key with 400"])
+def test_after_a_refused_key_nothing_more_is_sent(tmp_path: Path, model_server: ModelServer, expired: str) -> None:
+    """Neither by the other running episodes nor by one that would begin. A request at a time, so that none is late."""
+    sent: list[Reply] = []
+
+    def reply(body: dict[str, Any]) -> Reply:
+        sent.append(REFUSALS[expired] if len(sent) >= 10 else good(body))
+        return sent[-1]
+
+    model_server.replies = [reply]
+    with pytest.raises(PddlegoError, match="No further episode with m was begun"):
+        evaluation(tmp_path / "run", model_server.url, llm_jobs=1).wait()
+    assert len(sent) == 11
+    results = pddlego.load(tmp_path / "run").results
+    assert len([result for result in results if not result.counts]) <= WORKERS
+    model_server.replies = [good]
+    assert evaluation(tmp_path / "run", model_server.url).wait()
+    assert all(result.counts for result in pddlego.load(tmp_path / "run").results)
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path, {}) as made:

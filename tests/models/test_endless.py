@@ -22,6 +22,7 @@ from tests.clock import FakeClock, Passing
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ended, of, play
 from tests.model_server import ModelServer, Reply, answer, streamed_slowly
+from tests.models.endpoints import chunk, refusal
 from tests.scale import PATIENCE
 
 QUESTION = Request("edit", (Message("user", "What?"),))
@@ -82,6 +83,29 @@ def test_one_token_after_the_other_for_ever_costs_the_cap(model_server: ModelSer
     assert completion.finish == "length"
     assert 201 <= len(completion.text.split()) <= 203
     assert len(model_server.requests) == 1
+
+
+def test_a_reason_to_stop_in_every_part_does_not_remove_the_cap(model_server: ModelServer) -> None:
+    pieces = tuple(f"{chunk({'content': f'{number} '}, 'stop')}\n\n" for number in range(10**5))
+    model_server.replies = [Reply(headers={"content-type": "text/event-stream"}, pieces=pieces, pause=0.001)]
+    completion = OpenAIModel("m", base_url=model_server.url, timeout=PATIENCE).complete(replace(QUESTION, longest=200))
+    assert completion.finish == "length"
+    assert 201 <= len(completion.text.split()) <= 203
+
+
+def test_an_answer_that_is_not_streamed_has_the_same_cap(model_server: ModelServer) -> None:
+    """The endpoint must end it. The cap is left out for good if the endpoint has no room for it."""
+    question, plain = replace(QUESTION, longest=200), Sampling(streams=False)
+    model_server.replies = [answer("1")]
+    OpenAIModel("m", base_url=model_server.url, sampling=plain).complete(question)
+    OpenAIModel("m", base_url=model_server.url, sampling=replace(plain, max_tokens=300)).complete(question)
+    OpenAIModel("m", base_url=model_server.url).complete(question)
+    assert [body.get("max_tokens") for body in model_server.requests] == [200, 200, None]
+    model_server.requests.clear()
+    model_server.replies = [refusal("max_tokens is too large: 200. This model supports at most 100"), answer("1")]
+    model = OpenAIModel("m", base_url=model_server.url, sampling=plain)
+    assert [model.complete(question).attempts for _ in range(2)] == [2, 1]
+    assert [body.get("max_tokens") for body in model_server.requests] == [200, None, None]
 
 
 def test_a_limit_of_the_user_replaces_the_usual_one(model_server: ModelServer) -> None:

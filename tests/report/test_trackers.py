@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -15,11 +16,12 @@ from typing import Any
 import pytest
 
 import pddlego
+from pddlego.errors import UsageError
 from pddlego.report import trackers
 from pddlego.report.tables import Table
-from pddlego.report.trackers import PACKAGES, SPANS, TRACKERS, Tracking, Values
+from pddlego.report.trackers import PACKAGES, SPANS, TRACKERS, Tracking, Values, check_tracker
 from pddlego.runs.folders import TRACKED
-from pddlego.runs.store import read_results
+from pddlego.runs.store import RESULTS, read_results
 from pddlego.runs.summary import Summary
 from tests.cli.command import run
 from tests.model_server import ModelServer, answer, fault
@@ -114,6 +116,38 @@ def test_a_tracker_that_hangs_is_left_alone(memory: type[Memory], tmp_path: Path
     assert warnings == [
         "Tracker wandb: it has not ended after 0 s. All results are saved; the same command sends what is missing."
     ]
+
+
+def test_a_tracker_may_change_the_working_folder(memory: type[Memory], tmp_path: Path) -> None:
+    """While it begins, too: the run folder `runs/night` is where it was."""
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    begin, log, results = memory.__init__, memory.log, here / "runs" / "night" / RESULTS
+
+    def begins(self: Memory, path: Path, known: str) -> None:
+        os.chdir(elsewhere)
+        end = time.monotonic() + PATIENCE
+        while not results.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        begin(self, path, known)
+
+    def logs(self: Memory, *arguments: Any) -> None:
+        os.chdir(elsewhere)
+        log(self, *arguments)
+
+    memory.__init__, memory.log = begins, logs  # type: ignore[assignment, method-assign]
+    assert "Tracker" not in evaluate("3-4", here)
+    assert len(sent(memory)[0]) == len(read_results(here / "runs" / "night")[0]) == 4
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("installed", ["mlflow", "mlflow-skinny"])
+def test_either_package_of_mlflow_is_enough(installed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trackers, "installed_version", lambda name: "3.17" if name == installed else None)
+    check_tracker("mlflow")
+    with pytest.raises(UsageError, match="wandb is not installed"):
+        check_tracker("wandb")
 
 
 def test_a_line_of_a_killed_process_is_removed(memory: type[Memory], tmp_path: Path) -> None:

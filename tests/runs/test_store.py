@@ -107,6 +107,30 @@ def test_a_finished_journal_without_its_line_is_a_result(tmp_path: Path) -> None
         }
 
 
+def test_what_will_be_paid_again_is_said(tmp_path: Path) -> None:
+    """Of the cells that are played, with the last attempt, and not of a model without tokens."""
+    with open_store(tmp_path, {}) as store:
+        store.record(played(store, CELL, *STORY, WON))
+        for _ in range(2):
+            store.record(played(store, OTHER, *STORY))
+    with open_store(tmp_path, {}) as store:
+        store.recover([CELL])
+        assert store.warnings == ()
+    with open_store(tmp_path, {}) as store:
+        store.recover([CELL, OTHER])
+        (warning,) = store.warnings
+        assert warning == (
+            "1 unfinished episode will be played again from the beginning, and paid again: 1 request and 15 tokens"
+            " were sent for the last attempt."
+        )
+    free = [event for event in STORY if not isinstance(event, Answered)]
+    with open_store(tmp_path / "free", {}) as store:
+        store.record(played(store, OTHER, *free))
+    with open_store(tmp_path / "free", {}) as store:
+        store.recover([OTHER])
+        assert store.warnings == ()
+
+
 @given(cut=st.integers(0, 2_000))
 @settings(max_examples=30)
 def test_wherever_the_last_line_was_cut_nothing_else_is_lost(

@@ -65,6 +65,10 @@ def test_a_seed_gives_the_same_games_in_the_same_order() -> None:
     assert min(games(3)) >= 60, "test seeds are never played"
     with pytest.raises(UsageError, match="test"):
         environment.reset(options={"game_seed": 12})
+    for options in ({"seed": 60}, {"game_seed": 60, "game": "coin"}):
+        with pytest.raises(UsageError, match=r"game_seed"):
+            environment.reset(options=options)
+    assert environment.reset(options={})[1]["game_seed"] >= 60
     environment.close()
 
 

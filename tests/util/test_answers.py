@@ -25,6 +25,11 @@ THOUGHTS = [
     "<longcat_think>no</longcat_think>",
     "<thoughts>no</thoughts>",
     "<reflection>no</reflection>",
+    "<analysis>no</analysis>",
+    "<analysis>\n<draft>no</draft>\n</analysis>",
+    "<rationale>no</rationale>",
+    "<inner_monologue>no</inner_monologue>",
+    "<chain-of-thought>no</chain-of-thought>",
     "<think>a</think><think>no</think>",
     "no</think>",
     "<think>a<think>b</think>no</think>",
@@ -49,7 +54,7 @@ def test_an_answer_in_a_channel_ends_where_the_channel_ends(end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["<think>no", "[THINK]no", "<|channel|>analysis<|message|>no", "a<think>no</thinking>"]
+    "answer", ["<think>no", "<analysis>no", "[THINK]no", "<|channel|>analysis<|message|>no", "a<think>no</thinking>"]
 )
 def test_thinking_without_an_end_is_not_an_answer(answer: str) -> None:
     assert "no" not in spoken(answer)
@@ -109,6 +114,13 @@ END_MARKERS = [
     "<end_of_turn>",
     "<turn|>",
     "<eos>",
+    "[EOS]",
+    "[PAD][PAD]",
+    "<eot>",
+    "<eom>",
+    "<eod>",
+    "<endoftext>",
+    "[SEP]",
     "</s>",
     "<\uff5cend\u2581of\u2581sentence\uff5c>",
     "[|endofturn|]",

@@ -1,12 +1,13 @@
 """Text games (the paper PDDLEGO): an agent plans with a PDDL problem of everything that it has observed."""
 
 from pddlego.methods.base import Method, part
-from pddlego.methods.textgames.options import MODES
+from pddlego.methods.textgames.options import MODES, READ_BY
 
 
 class _TextGames(Method):
     name = "textgames"
     modes = MODES
+    read_by = READ_BY
     paper = "PDDLEGO"
     options = part("options.TextGameOptions")
     measuring = part("measure.MEASURING")

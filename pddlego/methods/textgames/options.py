@@ -133,6 +133,20 @@ PLANNING = ("edit", "gen", *LEARNING, *WRITES_DOMAIN)
 ACT_COT = "act-cot"
 """The mode in which a model reasons before it chooses a command."""
 
+_CHOOSES = ("act", ACT_COT)
+
+READ_BY: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("planner", "search", "searches", "replan"), PLANNING),
+    **dict.fromkeys(("valid_actions", "prompts/act"), _CHOOSES),
+    "history": (*PLANNING, *_CHOOSES),
+    "prompts/edit": ("edit",),
+    "prompts/gen": ("gen",),
+    "prompts/full": WRITES_DOMAIN,
+    "prompts/learn": LEARNING,
+    "prompts/facts": (LEARN_FACTS,),
+}
+"""The modes that read an option or prompts (`Method.read_by`)."""
+
 _PLANS = ("plans", "commands")
 _CONFIRMS = ("edits", *_PLANS)
 """The decisions that the user can approve before they take effect (`--confirm`)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,7 @@ from pddlego.methods.textgames.settings import ClaimRule, GameSetting
 from pddlego.methods.textgames.truth import Reference
 from pddlego.methods.textgames.truth.judge import Judge
 from pddlego.models import Request
-from pddlego.pddl import DefectKind, Entry, EntryKind, Problem, parse_problem
+from pddlego.pddl import DefectKind, Entry, EntryKind, Problem, TypedName, parse_problem
 from pddlego.pddl.edit import diff
 from pddlego.pddl.exclusive import contradictions
 from pddlego.planning import Planner
@@ -152,9 +152,13 @@ class ExpertPrompt:
         return (now if was >= 1 else max(0.0, (now - was) / (1 - was))), faults
 
     def _checked(self, problem: Problem) -> FactsChecked:
-        judge = Judge(self.setting.claims, self.true.placeholder)
+        judge = Judge(self.setting.claims, self.true.placeholder, self.true.is_placeholder)
         judge.reference_changed(self.true.problem, ())
         return judge.judge(problem, self.true, (), 0)
+
+
+def _names(objects: Iterable[TypedName]) -> set[str]:
+    return {obj.name for obj in objects}
 
 
 class Truth:
@@ -163,11 +167,12 @@ class Truth:
     def __init__(self, setting: GameSetting, mode: str, seed: int) -> None:
         self.problem = setting.start.problem
         self._strict = strict_formalizer(mode, setting)
-        self._claims = setting.claims
+        self._setting, self._claims = setting, setting.claims
+        self._unread: set[str] = set()
         self._reference = make_reference(setting, seed)
         # A game's own facts have no placeholders, and fewer objects than a player has to suppose.
         self._reader = Reference(setting) if setting.facts and can_read(setting) else None
-        self._judge = Judge(setting.claims, setting.start.placeholder)
+        self._judge = Judge(setting.claims, setting.start.placeholder, self._may_differ)
         self.close = self._reference.close
 
     def read(self, observed: Response) -> None:
@@ -177,6 +182,13 @@ class Truth:
             self._judge.reference_changed(self._reference.knowledge.problem, renamed)
             if self._reader is not None:
                 self._reader.read(observed)
+            if self._setting.facts:
+                printed = self._reader.knowledge.problem.objects if self._reader is not None else ()
+                self._unread = _names(self._reference.knowledge.problem.objects) - _names(printed)
+
+    def _may_differ(self, name: str) -> bool:
+        """Whether the game has not printed a name: it is a placeholder, or one that only the game's own facts have."""
+        return name in self._unread or self._reference.knowledge.is_placeholder(name)
 
     def fault_of(self, answer: str, request: Request) -> str:
         """Why an answer to the request gets no reward, whatever it says."""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pddlego.api import rewards as api
 from pddlego.api.rewards import Rewards
 from pddlego.methods.textgames.rewards import ExpertPrompt
-from tests.adversaries import KINDS, TEXT, Honest, answer_of
+from tests.adversaries import KINDS, OTHER_NAMES, TEXT, Honest, answer_of, renamed
 from tests.scale import scaled
 
 GAMES = ("coin", "mapreader", "twc", "cooking-easy", "cooking-hard", "cooking-full", "paper-coin")
@@ -95,6 +95,20 @@ def test_no_dishonest_answer_gets_what_an_honest_one_gets(
     for kind in KINDS[place % 3 :: 3] if place else KINDS:
         value = dishonest(rewards, name, honest, kind)
         assert value is None or value < 1.0, (name, kind, answer_of(kind, honest))
+
+
+@pytest.mark.parametrize("kind", OTHER_NAMES)
+def test_another_name_than_the_printed_one_is_wrong_in_every_fact(
+    pair: tuple[str, str], asked: list[tuple[str, Honest]], rewards: Rewards, kind: str
+) -> None:
+    """Each fact that uses the name is wrong, and its right form is missing; opinions are not judged."""
+    for name, honest in sampled(asked, 2):
+        problem = renamed(honest, OTHER_NAMES[kind])
+        if problem is not None:
+            reward = rewards(name, honest.written(problem))
+            wrong = [fact for fact in problem.facts - honest.after.facts if fact.predicate not in honest.opinions]
+            assert reward.value < 1.0, (name, honest.written(problem))
+            assert reward.parsed == 0.0 or len(reward.reasons) >= len(wrong), (reward, wrong)
 
 
 @pytest.mark.slow

@@ -31,11 +31,17 @@ class Judge:
     """Compares the problems of one episode, in their order, with the problem of a reference.
 
     Not compared are facts of predicates that are not in the reference's domain, opinions, and facts that the player
-    cannot know yet (the table `[claims]` of a setting).
+    cannot know yet (the table `[claims]` of a setting). An object has the same name in both, unless each of the two
+    names `may_differ`.
     """
 
-    def __init__(self, claims: Mapping[str, ClaimRule], placeholder: str) -> None:
-        self._claims, self._placeholder = claims, placeholder
+    def __init__(
+        self,
+        claims: Mapping[str, ClaimRule],
+        placeholder: str,
+        may_differ: Callable[[str], bool] = lambda name: True,
+    ) -> None:
+        self._claims, self._placeholder, self._may_differ = claims, placeholder, may_differ
         self._mapping: dict[str, str] = {}
         self._past: frozenset[Atom] = frozenset()
         self._since: dict[_Error, int] = {}
@@ -66,11 +72,12 @@ class Judge:
             self._both_ways(knowledge.problem),
             [constant.name for constant in knowledge.domain.constants],
             made_up=knowledge.is_placeholder,
+            may_differ=self._may_differ,
             before=before,
         )
         comparison = _Comparison(self._claims, knowledge, self._past)
         alone = {obj.name: _alone(obj.name) for obj in complete.objects}
-        mapping = alone | comparison.with_doubles(complete, aligned)
+        mapping = alone | comparison.with_doubles(complete, aligned, self._may_differ)
         own_names = self._own_names(complete, knowledge.problem, mapping)
         right, unknown, texts = comparison.claims_of(complete, mapping, own_names)
         since = {error: self._since.get(error, step) for error in texts}
@@ -184,16 +191,19 @@ class _Comparison:
         missing = (fact for fact in self._true - claims if not self._is_opinion(fact))
         return sorted(missing, key=lambda fact: fact.sort_key)
 
-    def with_doubles(self, claimed: Problem, mapping: Mapping[str, str]) -> dict[str, str]:
+    def with_doubles(
+        self, claimed: Problem, mapping: Mapping[str, str], may_differ: Callable[[str], bool]
+    ) -> dict[str, str]:
         """The mapping, extended by objects of the model that are a second name of an object.
 
         For example, a model may have a new name for the room behind a closed door, which the reference has identified
         as a known room. All facts about such an object are true of its counterpart, and the player cannot know at least
-        one of them yet.
+        one of them yet. The name `may_differ`, and so may that of its counterpart unless the model also has this one.
         """
-        extended = dict(mapping)
+        extended, matched = dict(mapping), set(mapping.values())
         names = sorted(obj.name for obj in (*self.knowledge.problem.objects, *self.knowledge.domain.constants))
-        for name in (obj.name for obj in claimed.sorted_objects() if obj.name not in mapping):
+        names = [name for name in names if name in matched or may_differ(name)]
+        for name in (obj.name for obj in claimed.sorted_objects() if obj.name not in mapping and may_differ(obj.name)):
             facts = [fact for fact in claimed.facts if name in fact.args]
             for place in names if facts else ():
                 images = [self.canonical(image(fact, {**mapping, name: place})) for fact in facts]
@@ -236,14 +246,15 @@ def align(
     *,
     made_up: Callable[[str], bool],
     before: Mapping[str, str],
+    may_differ: Callable[[str], bool] = lambda name: True,
 ) -> dict[str, str]:
     """Match the objects of `claimed` to objects of `true`, one to one, by the facts that they have in common.
 
     `constants` are in both problems and are matched to themselves. Equal names are matched unless they are `made_up`.
     `before` is the previous matching, which decides between equally good counterparts. An object without a counterpart
-    is not in the result.
+    is not in the result. Two different names are matched only if each `may_differ`.
     """
-    matching = _Matching(claimed, true, constants, before)
+    matching = _Matching(claimed, true, constants, before, may_differ)
     matching.grow({name: name for name in matching.kinds if name in matching.true_kinds and not made_up(name)})
     return matching.mapping
 
@@ -251,12 +262,19 @@ def align(
 class _Matching:
     """A matching of objects that starts with certain pairs, and is extended pair by pair."""
 
-    def __init__(self, claimed: Problem, true: Problem, constants: Collection[str], before: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        claimed: Problem,
+        true: Problem,
+        constants: Collection[str],
+        before: Mapping[str, str],
+        may_differ: Callable[[str], bool],
+    ) -> None:
         self.kinds = {obj.name: obj.type for obj in claimed.sorted_objects() if obj.name not in constants}
         self.true_kinds = {obj.name: obj.type for obj in true.sorted_objects() if obj.name not in constants}
         self.mapping = {name: name for name in constants}
         self._true_types = set(self.true_kinds.values())
-        self._before = before
+        self._before, self._may_differ = before, may_differ
         self._facts: dict[str, list[Atom]] = defaultdict(list)
         for fact in claimed.sorted_facts():
             for name in dict.fromkeys(fact.args):
@@ -288,7 +306,9 @@ class _Matching:
                     ballots[other] = self._ballot(other)
 
     def _same_kind(self, name: str, other: str) -> bool:
-        """Whether the types are equal. A type of a model's own domain that the reference lacks equals any type."""
+        """Whether names may differ and types are equal. A type that only a model's own domain has equals any type."""
+        if not (self._may_differ(name) and self._may_differ(other)):
+            return False
         return self.kinds[name] == self.true_kinds[other] or self.kinds[name] not in self._true_types
 
     def _ballot(self, name: str) -> dict[str, float]:
