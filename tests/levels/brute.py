@@ -118,6 +118,7 @@ class Brute:
         self.start: State = frozenset(facts), frozenset(numbers)
         self.goal = sections[":goal"][0]
         self.steps = [step for part in parts[2:] if part[0].endswith("action") for step in self._ground(part)]
+        self._known: dict[tuple[int, str, State], Effects | None] = {}
         self.timed = bool(self.later) or any(step.lasts is not None for step in self.steps)
 
     def _of(self, kind: str) -> list[str]:
@@ -309,6 +310,16 @@ class Brute:
             done |= new_nodes
             finished += new_nodes
 
+    def _happens(self, number: int, time: str, state: State) -> Effects | None:
+        """What a step does at its start or end; None if it is not possible then."""
+        key = number, time, state
+        if key not in self._known:
+            step = self.steps[number]
+            condition, effect = step.parts[time]
+            is_possible = self.true(condition, state, step.binding) and step.lasts != 0
+            self._known[key] = self.effects(condition, effect, state, step.binding) if is_possible else None
+        return self._known[key]
+
     def _moments(
         self, now: int, parts: int, state: State, running: tuple[tuple[int, int], ...]
     ) -> Iterator[tuple[list[Step], State, tuple[tuple[int, int], ...]]]:
@@ -318,21 +329,15 @@ class Brute:
         for part in events:
             effect = ["assign", *part[1:]] if part[0] == "=" else part
             literals.append(self.effects(["and"], effect, state, {}))
-        ending = [self.steps[number] for end, number in running if end == now]
+        ending = [self._happens(number, "end", state) for end, number in running if end == now]
         left = tuple(one for one in running if one[0] != now)
-        for step in ending:
-            if not self.true(step.parts["end"][0], state, step.binding):
-                return
-        fixed = [*literals, *(self.effects(*step.parts["end"], state, step.binding) for step in ending)]
-        able = [
-            number
-            for number, step in enumerate(self.steps)
-            if self.true(step.parts["start"][0], state, step.binding) and step.lasts != 0
-        ]
+        fixed = [*literals, *ending]
+        starts = {number: self._happens(number, "start", state) for number in range(len(self.steps))}
+        able = [number for number, effects in starts.items() if effects is not None]
         for size in range(len(able) + 1):
             for numbers in itertools.combinations(able, size):
                 chosen = [self.steps[number] for number in numbers]
-                effects = [*fixed, *(self.effects(*step.parts["start"], state, step.binding) for step in chosen)]
+                effects = [*fixed, *(starts[number] for number in numbers)]
                 known = [one for one in effects if one is not None]
                 if len(known) < len(effects) or _clash(known, len(literals)):
                     continue

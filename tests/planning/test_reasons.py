@@ -206,9 +206,9 @@ class Judge:
     def never(self, kind: str, parts: Iterable[str], sentence: str, states: Iterable[State] | None = None) -> None:
         """Check that conditions are together true in no state. A condition with free variables is a pattern."""
         self.told[kind] += 1
-        goals = [*map(read, parts)]
+        goal = ["and", *map(read, parts)]
         for state in self.brute.states if states is None else states:
-            if all(matches(self.brute, goal, state) for goal in goals):
+            if matches(self.brute, goal, state):
                 self.untrue.append(f"{kind}: {sentence}")
                 return
 
