@@ -220,15 +220,16 @@ class Relaxation(Explorer):
 
         For a fact: the actions that make it true, what these lack, and so on.
         """
-        self._is_end = True
+        self._is_end = is_ended = self.may_hold(part, {})
         lacking, bounds = list(dict.fromkeys(self._blocking(part, {}))), self._bounds_text(part)
         self._is_end = False
         sentences: list[str] = []
         if not is_literal(part):
             lack = self.missing_type(part)
-            never = "is false at the end" if self.may_hold(part, {}) else f"is never true{self._then}"
+            never = "is false at the end" if is_ended else f"is never true{self._then}"
             sentences.append(f"{part} {never}{f': {lack}' if lack else bounds}")
-        ended = {one: [key for key in (_atom_of(one), *read_fluents(one)) if key in self._last] for one in lacking}
+        last = self._last if is_ended else {}
+        ended = {one: [key for key in (_atom_of(one), *read_fluents(one)) if key in last] for one in lacking}
         sentences += [self._ended(key) for keys in ended.values() for key in keys]
         waiting = [one for one in lacking if not ended[one] and is_literal(one)]
         seen = {*waiting}
