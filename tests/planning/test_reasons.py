@@ -418,4 +418,4 @@ def test_nothing_untrue_is_said_of_random_tasks() -> None:
         if judge is not None:
             assert not judge.untrue, (seed, judge.untrue)
             told += judge.told
-    assert min(told[kind] for kind in ("no plan", "can be reached", "cannot be reached", "never together", "cure")) > 5
+    assert min(told[kind] for kind in ("no plan", "can be reached", "cannot be reached", "never together", "cure")) > 2
