@@ -363,11 +363,12 @@ def solve(
     memory: int = 4096,
     why_seconds: float = WHY_SECONDS,
     plans: int = 1,
+    before_reasons: Callable[[SolveResult], object] | None = None,
 ) -> SolveResult:
     """Find a plan in a process of its own, within `seconds` and with at most `memory` MiB.
 
-    Without a plan, a search looks for the reasons for up to `why_seconds`; 0: no search. Up to `plans` plans are found;
-    all but the first within another `seconds`.
+    Without a plan, a search looks for the reasons for up to `why_seconds`; 0: no search. `before_reasons` is called
+    before it with the result so far. Up to `plans` plans are found; all but the first within another `seconds`.
 
     `status` is `solved`, `already true` (an empty plan), `unsolvable`, `invalid`, `timeout`, `out of memory` or
     `crashed`. Raises `UsageError` for invalid files and for an unknown planner or search.
@@ -390,6 +391,8 @@ def solve(
         if why_seconds > 0 and result.status in (PlanStatus.UNSOLVABLE, *_UNDECIDED):
             from pddlego.planning.why import why_no_plan
 
+            if before_reasons is not None:
+                before_reasons(solved)
             why = why_no_plan(made, value, task, result, why_seconds)
             if why.is_proof and result.status is not PlanStatus.UNSOLVABLE:
                 solved = replace(solved, status=PlanStatus.UNSOLVABLE.value, message=NO_PLAN, engine=EXPLORATION)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -134,7 +134,7 @@ def command(
             # Findings have the positions of the files, which can be read again unless they are pipes.
             files = (domain, problem) if domain.is_file() and problem.is_file() else (parsed, task)
             call = partial(tools.solve, *files, planner=options.engine or "auto", search=search or "gbf(hff)")
-            result = call(seconds=options.timeout, memory=options.memory, why_seconds=why_seconds, plans=plans)
+            result = _solved(partial(call, memory=options.memory, plans=plans), options.timeout, why_seconds)
         _report(result, parsed, task, options.engine, search, form)
     if form == "json":
         print_result(result, form, ())
@@ -145,6 +145,24 @@ def command(
         _show_others(result)
     if html is not None:
         write_plan_page(tools.simulate(parsed, task, result.plan), html, task.name)
+
+
+def _solved(call: Callable[..., SolveResult], limit: float, why_seconds: float) -> SolveResult:
+    """The result of a call, also if Ctrl-C ends its search for the reasons, which is announced beyond the `limit`."""
+    verdicts: list[SolveResult] = []
+
+    def looking(verdict: SolveResult) -> None:
+        verdicts.append(verdict)
+        if limit and verdict.seconds + why_seconds > limit:
+            say(f"No plan so far. Looking for the reasons for up to {why_seconds:g} s (--why-seconds).")
+
+    try:
+        return call(seconds=limit, why_seconds=why_seconds, before_reasons=looking)
+    except KeyboardInterrupt:
+        if not verdicts:
+            raise
+        say("Interrupted: the reasons were not looked for to the end.")
+        return verdicts[0]
 
 
 def _check_targets(output: Path | None, html: Path | None, sources: tuple[Path | None, ...]) -> None:
@@ -259,6 +277,9 @@ def _report(
 
 _REACHABLE = {True: "can be reached", False: "cannot be reached", None: "not decided"}
 
+_MOST_PARTS = 8
+"""The maximum number of parts of a goal with one verdict that have a line each."""
+
 
 def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
     """The lines about the reasons why there is no plan: from check, and from a search."""
@@ -268,16 +289,23 @@ def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
         return
     alone = " alone" if result.why.goals[1:] else ""
     for part in result.why.goals:
-        yield f"goal: {part.goal}: {_REACHABLE[part.reachable]}{alone if part.reachable else ''}", ""
+        alike = [other.goal for other in result.why.goals if other.reachable is part.reachable]
+        is_one_line = len(alike) > (1 if part.reachable is None else _MOST_PARTS)
+        if not is_one_line or part.goal == alike[0]:
+            others = f" and {count(len(alike) - 1, 'other part')}" if is_one_line else ""
+            yield f"goal: {part.goal}{others}: {_REACHABLE[part.reachable]}{alone if part.reachable else ''}", ""
     if result.why.exclusive:
         yield f"goal: never true together: {', '.join(result.why.exclusive)}", ""
     yield from ((f"why: {sentence}", "") for sentence in result.why.chain)
     yield from ((f"why: {cure}, there is a plan", "") for cure in result.why.cures)
     is_known = result.findings or result.why.chain or result.why.exclusive or result.why.cures
-    if not is_known or not (result.why.complete or timed):
+    if timed and not is_known:
+        yield "why: not known: in tasks with time, only what no action can ever make true is explained", ""
+    elif not result.why.complete and not timed:
         ended = "not all was tried" if is_known else "not known"
-        limit = "in tasks with time, only what no action can ever make true is explained"
-        yield f"why: {ended}: {limit if timed else 'a longer search (--why-seconds) may find more'}", ""
+        yield f"why: {ended}: a longer search (--why-seconds) may find more", ""
+    elif not is_known:
+        yield "why: not known: the search for the reasons ended without one", ""
 
 
 def _check_graphplan(

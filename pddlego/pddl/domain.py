@@ -42,7 +42,7 @@ from pddlego.pddl.conditions import (
 )
 from pddlego.pddl.foreign import TIMES, without_foreign
 from pddlego.pddl.names import is_name
-from pddlego.pddl.numbers import DURATION, changed_fluents, numeric_part
+from pddlego.pddl.numbers import DURATION, changed_fluents, numeric_part, read_fluents
 from pddlego.pddl.parentheses import unbalanced
 from pddlego.pddl.problem import is_define, is_one_word
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
@@ -203,21 +203,33 @@ class Domain(Shown):
     def schemas(self) -> tuple[Action, ...]:
         """The actions, and the durative ones as if they took no time.
 
-        Other actions may need what the start of one makes true (or false, if a condition negates it), for its later
-        conditions: these are left out then.
+        Other actions may need what the start of one makes true (or false, if a condition negates it), or a number that
+        it changes, for its later conditions: these are left out then.
         """
         if not self.durative:
             return self.actions
         actions = (*self.actions, *self.durative)
         changed = {*self.rules, *(atom.predicate for action in actions for atom, _ in changed_atoms(action.effect))}
-        nodes = (node for action in actions for node, _ in walk(action.precondition) if isinstance(node, Not | Imply))
-        negated = {atom.predicate for node in nodes for atom in atoms_of(node)}
+        changed |= self.changed_functions
+        conditions = [action.precondition for action in actions]
+        parts = [node for action in actions for node, _ in walk(action.effect)]
+        conditions += [part.condition for part in parts if isinstance(part, When)]
+        nodes = [node for condition in conditions for node, _ in walk(condition)]
+        negated = {atom.predicate for node in nodes if isinstance(node, Not | Imply) for atom in atoms_of(node)}
+        nodes += [*parts, *(node for action in self.durative for node, _ in walk(action.duration))]
+        read = {fluent.head for node in nodes for fluent in read_fluents(node)}
+
+        def stays(part: Formula) -> bool:
+            inner = [node for node, _ in walk(part)]
+            fluents = {fluent.head for node in inner for fluent in read_fluents(node)}
+            return changed.isdisjoint(fluents | {atom.predicate for atom in atoms_of(part)})
 
         def timeless(action: DurativeAction) -> Action:
             start, during, end = map(action.at, ("start", "all", "end"))
             later = conjuncts(And((during.precondition, end.precondition)))
-            if any(value or atom.predicate in negated for atom, value in changed_atoms(start.effect)):
-                later = tuple(part for part in later if changed.isdisjoint(atom.predicate for atom in atoms_of(part)))
+            enables = any(value or atom.predicate in negated for atom, value in changed_atoms(start.effect))
+            if enables or any(change.fluent.head in read for change in changed_fluents(start.effect)):
+                later = tuple(filter(stays, later))
             condition, effect = And((start.precondition, *later)), And((start.effect, end.effect))
             return Action(action.name, action.parameters, condition, effect, place=action.place)
 

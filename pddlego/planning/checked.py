@@ -25,17 +25,18 @@ from pddlego.pddl.conditions import (
     Change,
     Compare,
     Exists,
+    Forall,
     Formula,
     Not,
     Renaming,
     Term,
+    TypedName,
     When,
     atoms_of,
     changed_atoms,
     conjuncts,
     scope_of,
     walk,
-    with_parts,
 )
 from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.domain import Action
@@ -157,7 +158,8 @@ class Explorer(Simulator):
 
     def __init__(self, domain: Domain, problem: Problem, work: Work | None = None) -> None:
         self._durations = {action.name: action.duration for action in domain.durative}
-        domain = replace(domain, actions=domain.schemas, durative=())
+        self._undecided = {action.name for action in domain.schemas}
+        domain = replace(domain, actions=tuple(case for one in domain.schemas for case in cases_of(one)), durative=())
         super().__init__(World(domain, problem, work), State())
         self.is_numeric = self.world.is_numeric or bool(self._durations)
         self.kinds = {*self.world.types.values()}
@@ -190,7 +192,7 @@ class Explorer(Simulator):
         self._kinds = {action.name: scope_of(action.parameters) for action in domain.actions}
         fluent = self.added | self.deleted | {*domain.rules}
         self._static = {action.name: _static_part(action, fluent, self.world.changing) for action in domain.actions}
-        self._effects = {action.name: _unconditional(action.effect) for action in domain.actions}
+        self._effects = {action.name: action.effect for action in domain.actions}
 
     def is_out_of_reach(self, goal: Formula) -> bool:
         """Whether a part of the goal is a fact, or its negation, that is never true."""
@@ -295,7 +297,7 @@ class Explorer(Simulator):
     def _may_last(self, action: Action, binding: Mapping[str, str]) -> bool:
         """Whether the bounds of a duration that nothing changes allow a duration."""
         bounds: list[tuple[str, Fraction]] = []
-        for sign, term in duration_bounds(self._durations[action.name]):
+        for sign, term in duration_bounds(self._durations.get(schema_name(action.name), TRUE)):
             if self.world.changing.isdisjoint(fluent.head for fluent in fluents_in(term)):
                 value = self.world.value(term, self._initial, binding)
                 if value is None:  # it divides by zero
@@ -310,7 +312,7 @@ class Explorer(Simulator):
 
     def _lacking(self, action: Action, binding: Mapping[str, str]) -> Iterator[Term]:
         """The numbers without a value that an action needs: in its precondition, and in effects without a condition."""
-        duration = conjuncts(self._durations.get(action.name, TRUE))
+        duration = conjuncts(self._durations.get(schema_name(action.name), TRUE))
         for part in (*conjuncts(action.precondition), *conjuncts(action.effect), *duration):
             changed = (part.fluent,) if isinstance(part, Change) and part.operator != "assign" else ()
             for fluent in (*read_fluents(part), *changed):
@@ -364,7 +366,7 @@ class Explorer(Simulator):
         """Whether every action and all `wanted` atoms are known to be possible. The known atoms are removed."""
         while wanted and wanted[-1] in self._known:
             wanted.pop()
-        return wanted == [] and len(self.possible) == len(self.world.domain.actions_by_name)
+        return wanted == [] and not self._undecided
 
     def _try(self, action: Action, atoms: Sequence[Atom], binding: Mapping[str, str]) -> None:
         for values in self._bindings(action, atoms, binding):
@@ -378,14 +380,17 @@ class Explorer(Simulator):
         """Execute a step whose required facts are true, if its other conditions allow it. Returns whether they do."""
         lacking = next(self._lacking(action, values), None) if self.is_numeric else None
         if lacking is not None:
-            self._missing[lacking.head].setdefault(lacking, step)
+            if schema_name(action.name) == action.name:  # else the effect just does not happen
+                self._missing[lacking.head].setdefault(lacking, step)
             return False
         if not self.world.holds(self._static[action.name], self._initial, values):
             return False
-        if action.name in self._durations and not self._may_last(action, values):
-            self._impossible[action.name].append(step)
+        if not self._may_last(action, values):
+            if schema_name(action.name) == action.name:
+                self._impossible[action.name].append(step)
             return False
         self.possible.add(action.name)
+        self._undecided.discard(action.name)
         try:
             self.world.cost(step)
         except KeyError as error:
@@ -406,6 +411,37 @@ def _static_part(action: Action, changed: AbstractSet[str], changing: AbstractSe
     return And(tuple(part for part, heads in fluents if changing.isdisjoint(heads)))
 
 
-def _unconditional(effect: Formula) -> Formula:
-    """Return an effect as if all its conditions were true."""
-    return _unconditional(effect.effect) if isinstance(effect, When) else with_parts(effect, _unconditional)
+def schema_name(name: str) -> str:
+    """The name of the action of the domain that a case of it comes from."""
+    return name.partition(" ")[0]
+
+
+def cases_of(action: Action) -> Iterator[Action]:
+    """The action without its conditional effects, and an action for each of these, which needs its condition, too.
+
+    Its name is that of the action and a number. Its parameters are those of the action, and the variables over which
+    the effect is quantified.
+    """
+    always: list[Formula] = []
+    cases: dict[tuple[tuple[TypedName, ...], tuple[Formula, ...]], list[Formula]] = {}
+    waiting = [(action.effect, action.parameters, tuple[Formula, ...]())]
+    while waiting:
+        effect, variables, conditions = waiting.pop()
+        if isinstance(effect, And):
+            waiting += [(part, variables, conditions) for part in reversed(effect.parts)]
+        elif isinstance(effect, When):
+            waiting.append((effect.effect, variables, (*conditions, effect.condition)))
+        elif isinstance(effect, Forall) and any(isinstance(node, When) for node, _ in walk(effect)):
+            names = {one.name: f"{one.name}-{len(variables)}" for one in effect.variables}
+            names = {name: new for name, new in names.items() if name in scope_of(variables)}
+            renaming = Renaming(names)
+            waiting.append((renaming.formula(effect.part), (*variables, *renaming.typed(effect.variables)), conditions))
+        elif conditions:
+            cases.setdefault((variables, conditions), []).append(effect)
+        else:
+            more = variables[len(action.parameters) :]
+            always.append(Forall(more, effect) if more else effect)
+    yield replace(action, effect=And(tuple(always)))
+    for number, ((variables, conditions), effects) in enumerate(cases.items(), start=1):
+        condition = And((action.precondition, *conditions))
+        yield Action(f"{action.name} {number}", variables, condition, And(tuple(effects)), place=action.place)

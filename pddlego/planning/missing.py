@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import Term, changed_atoms, conjuncts, required_atoms
 from pddlego.pddl.exclusive import breaks_order
+from pddlego.planning.checked import cases_of
+from pddlego.planning.unread import read_functions
 from pddlego.planning.world import World
 
 _MOST_OF_ONE = 2_000
@@ -30,15 +32,20 @@ class ChangedProblem:
     less: tuple[ChangedProblem, ...] = ()
 
 
-def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[ChangedProblem]:
+def changed_problems(
+    domain: Domain, problem: Problem, most: int, numbers_first: bool = False
+) -> Iterator[ChangedProblem]:
     """The problem with an object of a type without objects; with a fact that looks forgotten; then with a new number.
 
     At most `most` facts are tried, the likeliest first: reverses of others, if other facts of the predicate have one;
     those with an object that no fact of the predicate has at this place, where others of its type are; and those of a
     predicate that an action needs, and of which no fact can become true. Few objects are tried, with narrower types.
+    With `numbers_first`, numbers come before objects and facts.
     """
     scores: dict[Atom, float] = {}
     world, never = World(domain, problem), _never_true(domain, problem)
+    if numbers_first:
+        yield from _changed_numbers(problem, world)
     empty = {one.type: None for action in domain.schemas for one in action.parameters if not world.of_type(one.type)}
     wider = ((obj, kind) for kind in empty for obj in problem.sorted_objects() if domain.is_a(kind, obj.type))
     for obj, kind in itertools.islice(wider, most // 20):
@@ -59,8 +66,17 @@ def changed_problems(domain: Domain, problem: Problem, most: int) -> Iterator[Ch
         if atom.predicate in fluent or not breaks_order(atom, problem.facts):
             head = "" if atom.predicate in never else atom.predicate
             yield ChangedProblem(head, f"with {atom} in :init", replace(problem, facts=problem.facts | {atom}))
+    if not numbers_first:
+        yield from _changed_numbers(problem, world)
+
+
+def _changed_numbers(problem: Problem, world: World) -> Iterator[ChangedProblem]:
+    """The problem with a larger or smaller number of those that conditions read: first those that actions change."""
+    read = read_functions(world.domain, problem)
+    values = [value for value in problem.values if value.left.head in read]
+    values.sort(key=lambda value: (value.left.head not in world.changing, str(value)))
     for larger in (True, False) if world.is_numeric else ():
-        for value in sorted(problem.values, key=str):
+        for value in values:
             size = int(abs(world.values[value.left]))
             numbers = [factor * (1 + size) for factor in (2, 10, 100, 1_000)] if larger else [size // 2, 0]
             others = problem.values - {value}
@@ -78,8 +94,9 @@ def _never_true(domain: Domain, problem: Problem) -> set[str]:
     The time is linear in the size of the domain.
     """
     there = {*domain.rules, *(fact.predicate for fact in problem.facts)}
-    effects = [one.effect for one in domain.schemas] + [later.part for later in problem.later]
-    needs = [{atom.predicate for atom in required_atoms(one.precondition)} - there for one in domain.schemas]
+    cases = [case for one in domain.schemas for case in cases_of(one)]
+    effects = [one.effect for one in cases] + [later.part for later in problem.later]
+    needs = [{atom.predicate for atom in required_atoms(one.precondition)} - there for one in cases]
     users = defaultdict[str, list[int]](list)
     for number, needed in enumerate(needs):
         for name in needed:

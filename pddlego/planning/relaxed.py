@@ -34,8 +34,8 @@ from pddlego.pddl.conditions import (
 )
 from pddlego.pddl.domain import Action
 from pddlego.pddl.exclusive import breaks_order
-from pddlego.pddl.numbers import DURATION
-from pddlego.planning.checked import MOST_TOGETHER, Explorer
+from pddlego.pddl.numbers import DURATION, read_fluents
+from pddlego.planning.checked import MOST_TOGETHER, Explorer, schema_name
 from pddlego.planning.intervals import (
     ANY_NUMBER,
     Interval,
@@ -44,6 +44,7 @@ from pddlego.planning.intervals import (
     combined_interval,
     is_infinite,
 )
+from pddlego.planning.numbers import shown
 from pddlego.planning.result import PlanStep
 from pddlego.planning.world import ground_term
 from pddlego.util.limits import Work
@@ -77,10 +78,18 @@ class Relaxation(Explorer):
         self._deletes: set[Atom] = {
             atom for later in problem.later for atom, new in changed_atoms(later.part) if not new
         }
-        self._absence, self._then = ("not in :init", "") if numbers is None else ("false by then", " from then on")
+        self._then = "" if numbers is None else " from then on"
+        self._last: dict[Atom | Term, tuple[str, bool | Fraction]] = {}
+        """The values at the end that timed literals give to what no possible step changes as well, with their times."""
+        self._is_end = False
         start = self._initial.numbers if numbers is None else numbers
         self._bounds: dict[Term, Interval] = {term: (value, value) for term, value in start.items()}
-        self._unbounded = set(self.world.changing) if domain.durative or problem.later else set[str]()
+        later_values = [later.part for later in problem.later if isinstance(later.part, Compare)]
+        for part in later_values:
+            value = Fraction(part.right.head)
+            low, high = self._bounds.get(part.left, (value, value))
+            self._bounds[part.left] = min(low, value), max(high, value)
+        self._unbounded = set[str]()
         self._others = {
             action.name: [part for part in conjuncts(action.precondition) if part not in self.required[action.name]]
             for action in self.world.domain.actions
@@ -94,7 +103,24 @@ class Relaxation(Explorer):
             for step in self.steps if self.world.changing else ():
                 self._change_numbers(step, round_number >= _EXACT_ROUNDS)
             if before == (len(self._known), len(self._deletes), len(self.steps), self._bounds):
-                return
+                break
+        adds, deletes = ({atom for effects in self.steps.values() for atom in effects[index]} for index in (0, 1))
+        for literal in sorted(problem.later, key=lambda literal: (literal.time, not isinstance(literal.part, Not))):
+            part = literal.part
+            if isinstance(part, Compare) and part.left.head not in domain.changed_functions:
+                self._last[part.left] = f"{literal.time:f}", Fraction(part.right.head)
+            for atom, value in changed_atoms(part):
+                self._last[atom] = f"{literal.time:f}", value
+        for atom in [atom for atom, (_, value) in self._last.items() if atom in (deletes if value else adds)]:
+            del self._last[atom]
+
+    def may_end_with(self, goal: Formula) -> bool:
+        """Whether a condition may be true when all timed literals are over."""
+        self._is_end = True
+        try:
+            return self.may_hold(goal, {})
+        finally:
+            self._is_end = False
 
     def _execute(self, action: Action, step: PlanStep, values: Binding) -> bool:
         if not all(self.may_hold(part, values) for part in self._others[action.name]):
@@ -115,6 +141,8 @@ class Relaxation(Explorer):
                 return True
             case Atom():
                 atom = Renaming(binding).atom(condition)
+                if self._is_end and atom in self._last:
+                    return self._last[atom][1] is wanted
                 return atom in self._known if wanted else atom not in self._initial.facts or atom in self._deletes
             case Not():
                 return self.may_hold(condition.part, binding, not wanted)
@@ -159,6 +187,9 @@ class Relaxation(Explorer):
         fluent = ground_term(term, binding)
         if term.head in self._unbounded:
             return ANY_NUMBER
+        if self._is_end and fluent in self._last:
+            last = Fraction(self._last[fluent][1])
+            return last, last
         value = None if term.head in self.world.changing else self.world.values.get(fluent)
         return self._bounds.get(fluent) if value is None else (value, value)
 
@@ -185,36 +216,73 @@ class Relaxation(Explorer):
     # sentences
 
     def causes(self, part: Formula, most: int) -> list[str]:
-        """Up to `most` sentences on what a part of a goal lacks that is never true.
+        """Up to `most` sentences on what a part of a goal lacks that is never true, or not at the end.
 
         For a fact: the actions that make it true, what these lack, and so on.
         """
-        if isinstance(part, Not) and isinstance(part.part, Atom):
-            return [f"no action that is possible makes {part.part} false"]
-        if not isinstance(part, Atom):
-            lack = self.missing_type(part)
-            return [f"{part} is never true{self._then}{f': {lack}' if lack else self._bounds_text(part)}"]
+        self._is_end = is_ended = self.may_hold(part, {})
+        lacking, bounds = list(dict.fromkeys(self._blocking(part, {}))), self._bounds_text(part)
+        self._is_end = False
         sentences: list[str] = []
-        waiting, seen = [part], {part}
+        if not is_literal(part):
+            lack = self.missing_type(part)
+            never = "is false at the end" if is_ended else f"is never true{self._then}"
+            sentences.append(f"{part} {never}{f': {lack}' if lack else bounds}")
+        last = self._last if is_ended else {}
+        ended = {one: [key for key in (_atom_of(one), *read_fluents(one)) if key in last] for one in lacking}
+        sentences += [self._ended(key) for keys in ended.values() for key in keys]
+        waiting = [one for one in lacking if not ended[one] and is_literal(one)]
+        seen = {*waiting}
         while waiting and len(sentences) < most:
             wanted = waiting.pop(0)
-            makers = list(self._makers(wanted))
+            atom, value = _atom_of(wanted), isinstance(wanted, Atom)
+            makers = list(self._makers(atom, value))
             if not makers:
-                sentences.append(f"no action makes {wanted} true, and it is {self._absence}")
+                before = ("true" if not value else "false") + " by then" if self._then else f"{'not ' * value}in :init"
+                sentences.append(f"no action makes {atom} {_truth(value)}, and it is {before}")
             fitting = [maker for maker in makers if self._fits(*maker)] or makers
             for action, binding in fitting[:_MOST_MAKERS]:
                 text, needed = self._lack(action, binding)
-                sentences += [f"{action.name} could make {wanted} true, but {text}"] if text else []
-                waiting += [atom for atom in needed if atom not in seen]
+                name = schema_name(action.name)
+                sentences += [f"{name} could make {atom} {_truth(value)}, but {text}"] if text else []
+                waiting += [one for one in needed if one not in seen]
                 seen |= {*needed}
-        return sentences
+        return list(dict.fromkeys(sentences))
 
-    def _makers(self, fact: Atom) -> Iterator[tuple[Action, Binding]]:
-        """The actions that can make a fact true, with the objects that it fixes."""
+    def _ended(self, key: Formula | Term) -> str:
+        time, value = self._last[key]
+        if isinstance(key, Term):
+            return f"a timed literal sets {key} to {shown(Fraction(value))} at {time}, and no action changes it"
+        change, back = _truth(bool(value)), _truth(not value)
+        return f"a timed literal makes {key} {change} at {time}, and no possible action makes it {back}"
+
+    def _blocking(self, condition: Formula, binding: Binding, wanted: bool = True) -> Iterator[Formula]:
+        """The facts, negated facts and comparisons that a condition lacks that may never be true, or false."""
+        match condition:
+            case Atom():
+                atom = Renaming(binding).atom(condition)
+                yield atom if wanted else Not(atom)
+            case Compare():
+                yield Renaming(binding).formula(condition)
+            case Not():
+                yield from self._blocking(condition.part, binding, not wanted)
+            case Imply():
+                yield from self._blocking(Or((Not(condition.condition), condition.consequence)), binding, wanted)
+            case And() | Or() | Exists() | Forall():
+                is_quantified = isinstance(condition, Exists | Forall)
+                parts = (condition.part,) if is_quantified else condition.parts
+                cases = self.world.bindings(condition.variables, binding) if is_quantified else (binding,)
+                lacking = ((one, case) for case in cases for one in parts if not self.may_hold(one, case, wanted))
+                most = 1 if isinstance(condition, And | Forall) is wanted else MOST_TOGETHER
+                for one, case in itertools.islice(lacking, most):
+                    yield from self._blocking(one, case, wanted)
+
+    def _makers(self, fact: Atom, wanted: bool) -> Iterator[tuple[Action, Binding]]:
+        """The actions that can make a fact true, or else false, with the objects that it fixes."""
         for action in self.world.domain.actions:
             kinds = scope_of(action.parameters)
             for atom, value in changed_atoms(action.effect):
-                if value and (atom.predicate, len(atom.args)) == (fact.predicate, len(fact.args)):
+                if value is wanted and (atom.predicate, len(atom.args)) == (fact.predicate, len(fact.args)):
                     match = self._matched(atom, fact, {}, {**dict.fromkeys(atom.args, ANY_TYPE), **kinds})
                     if match is not None:
                         yield action, {name: match[name] for name in match.keys() & kinds.keys()}
@@ -229,8 +297,8 @@ class Relaxation(Explorer):
         )
         return all(atom in self._known or "?" in str(atom) for atom in map(Renaming(binding).atom, kinds))
 
-    def _lack(self, action: Action, binding: Binding) -> tuple[str, list[Atom]]:
-        """What an impossible action lacks, as the end of a sentence, and the facts that it would need for it."""
+    def _lack(self, action: Action, binding: Binding) -> tuple[str, list[Formula]]:
+        """What an impossible action lacks, as the end of a sentence, and the literals that it would need for it."""
         if lack := self.missing_type(Exists(action.parameters, action.precondition)):
             return lack, []
         atoms = self.never_together(action, binding)
@@ -242,14 +310,21 @@ class Relaxation(Explorer):
                 first = Renaming(cases[0]).formula(part)
                 bounds = self._bounds_text(first)
                 never = first if bounds else Renaming(binding).formula(part)
-                return f"its condition {never} is never true{self._then}{bounds}", []
+                needed = dict.fromkeys(one for case in cases for one in self._blocking(part, case))
+                literals = [one for one in needed if is_literal(one)]
+                more = [one for one in literals if self._is_changed(one)]
+                static = ", and no action makes it true" if literals and not more and is_literal(part) else ""
+                return f"its condition {never} is never true{self._then}{bounds}{static}", more[:MOST_TOGETHER]
         if action.name in self.possible:
             return "", []
         steps = ((term, step) for terms in self._missing.values() for term, step in terms.items())
-        lacking = (f"{term} has no number" for term, step in steps if step.action == action.name)
+        lacking = (f"{term} has no number" for term, step in steps if step.action == schema_name(action.name))
         return next(lacking, "no call of it is possible"), []
 
-    def _never(self, action: Action, atoms: Sequence[Atom], binding: Binding) -> tuple[str, list[Atom]]:
+    def _is_changed(self, literal: Formula) -> bool:
+        return _atom_of(literal).predicate in (self.added if isinstance(literal, Atom) else self.deleted)
+
+    def _never(self, action: Action, atoms: Sequence[Atom], binding: Binding) -> tuple[str, list[Formula]]:
         """What `_lack` says about conditions that are never true together, with examples of facts that are missing.
 
         Each example would be enough, with the other conditions of the action, or else with the other `atoms`.
@@ -267,7 +342,9 @@ class Relaxation(Explorer):
         text += f": {' or '.join(examples)} is missing" if examples else ""
         is_static = len(wanted) == 1 and wanted[0].predicate not in self.added
         text += ", and no action makes it true" if is_static else ""
-        makeable = [atom for atom in near or wanted if atom.predicate in self.added and "?" not in str(atom)]
+        makeable: list[Formula] = [
+            atom for atom in near or wanted if atom.predicate in self.added and "?" not in str(atom)
+        ]
         return text, makeable[:MOST_TOGETHER]
 
     def _missing_facts(
@@ -280,3 +357,16 @@ class Relaxation(Explorer):
             for match in itertools.islice(self._joined(others, binding, kinds), _MOST_CASES):
                 facts.add(Renaming(match).atom(left))
         return sorted(facts, key=str)
+
+
+def is_literal(part: Formula) -> bool:
+    """Whether a condition is a fact or a negated fact."""
+    return isinstance(part.part if isinstance(part, Not) else part, Atom)
+
+
+def _atom_of(literal: Formula) -> Formula:
+    return literal.part if isinstance(literal, Not) else literal
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"

@@ -8,19 +8,22 @@ from __future__ import annotations
 import contextlib
 import itertools
 import time
-from collections import deque
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem
 from pddlego.pddl.conditions import And, Formula, Not, Renaming, Term, conjuncts
-from pddlego.pddl.costs import needs_time
+from pddlego.pddl.costs import needs_numbers, needs_time
+from pddlego.planning.checked import schema_name
 from pddlego.planning.intervals import Interval, bounds_text
 from pddlego.planning.missing import changed_problems
-from pddlego.planning.relaxed import Relaxation
+from pddlego.planning.relaxed import Relaxation, is_literal
 from pddlego.planning.result import EXPLAIN, GoalPart, Planner, PlanResult, PlanStatus, PlanStep, Search, WhyNoPlan
+from pddlego.planning.unread import key_of, without_numbers, without_unread
+from pddlego.planning.validate import validate
 from pddlego.planning.world import Transitions, World, transitions
 from pddlego.util.limits import Clock, Work
 
@@ -35,7 +38,12 @@ _MOST_CHANGES, _MOST_NAMED = 200, 3
 _MOST_SETS = 200
 """The maximum number of sets of facts that the search for a chain looks at."""
 
+_MOST_WAYS = 50
+"""The maximum number of ways in which one step may make parts of a goal true."""
+
 Parts = tuple[Formula, ...]
+Effects = tuple[frozenset[Atom], frozenset[Atom]]
+"""The facts that a step adds and deletes."""
 
 
 def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPlan:
@@ -47,15 +55,17 @@ def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPl
     complete = False
     with contextlib.suppress(TooManyCasesError):  # what is known when the time is up
         relaxed = Relaxation(domain, problem, work)
-        never = [goal for goal in goals if not relaxed.may_hold(goal, {})]
+        never = [goal for goal in goals if not relaxed.may_end_with(goal)]
         reached |= dict.fromkeys(never, False)
         chain = relaxed.causes(never[0], _MOST_SENTENCES) if never else []
         timed = needs_time(domain, problem) is not None or bool(problem.later)
         half = Work(seconds=seconds / 2)
-        graph = transitions(domain, problem, 0 if timed else _MOST_STATES, half, _MOST_FACTS)
+        key = key_of(domain, problem)
+        graph = transitions(domain, problem, 0 if timed else _MOST_STATES, half, _MOST_FACTS, key=key)
         states = _States(domain, problem, relaxed, graph, work)
         for goal in goals:
-            reached.setdefault(goal, True if states.where((goal,)) else False if graph.complete else None)
+            is_true = not problem.later and states.where((goal,))  # timed literals change the only state
+            reached.setdefault(goal, True if is_true else False if graph.complete else None)
         failed = tuple(goal for goal in goals if reached[goal] is False)[:1]
         is_impossible = graph.complete and not states.where(goals)
         parts = failed or (states.least(goals) if is_impossible else ())
@@ -74,7 +84,12 @@ class _States:
     def __init__(self, domain: Domain, problem: Problem, relaxed: Relaxation, graph: Transitions, work: Work) -> None:
         self.domain, self.problem, self.graph, self.work = domain, problem, graph, work
         self._world = World(domain, problem, work)
-        self._steps = sorted(relaxed.steps.items(), key=lambda item: str(item[0]))
+        self._cases = relaxed.world.domain.actions_by_name
+        self._steps: dict[PlanStep, list[tuple[PlanStep, Effects]]] = defaultdict(list)
+        for step, effects in sorted(relaxed.steps.items(), key=lambda item: str(item[0])):
+            name = schema_name(step.action)
+            plain = PlanStep(name, step.args[: len(self._cases[name].parameters)])
+            self._steps[plain].append((step, effects))
         self._masks: dict[Formula, int] = {}
         self._atoms: dict[Atom, int] = {}
         for number, state in enumerate(graph.states):
@@ -130,25 +145,30 @@ class _States:
 
     def _ways(self, parts: Parts) -> Iterator[tuple[PlanStep, Parts]]:
         """Steps that may make a part true and keep the others, each with the least of its needs that is never true."""
-        if not all(map(self._is_literal, parts)):
+        if not all(map(is_literal, parts)):
             return
-        for step, (adds, deletes) in self._steps:
-            made = {part for part in parts if part in adds or (isinstance(part, Not) and part.part in deletes - adds)}
-            broken = [part for part in parts if part in deletes - adds or (isinstance(part, Not) and part.part in adds)]
-            if made and not broken:
-                condition = self.domain.actions_by_name[step.action].precondition
-                ground = conjuncts(Renaming(self._world.binding(step)).formula(condition))
-                needs = tuple(dict.fromkeys((*(part for part in parts if part not in made), *ground)))
-                if not self.where(needs):
-                    yield step, self.least(needs)
+        for step, cases in self._steps.items():
+            needed = self._needed(step)
+            conditions = (tuple(one for one in self._needed(case) if one not in needed) for case, _ in cases)
+            effects = list(zip(conditions, (own for _, own in cases), strict=True))
+            options = [list(_options(part, effects)) for part in parts]
+            for chosen in itertools.islice(itertools.product(*options), _MOST_WAYS):
+                if any(part not in own for part, own in zip(parts, chosen, strict=True)):
+                    kept = (one for own in chosen for one in own)
+                    needs = tuple(dict.fromkeys((*kept, *needed)))
+                    if not self.where(needs):
+                        yield step, self.least(needs)
 
-    def _is_literal(self, part: Formula) -> bool:
-        atom = part.part if isinstance(part, Not) else part
-        return isinstance(atom, Atom) and atom.predicate not in self.domain.rules
+    def _needed(self, step: PlanStep) -> Parts:
+        """The ground conditions of a step, or of one of its conditional effects."""
+        action = self._cases[step.action]
+        names = (parameter.name for parameter in action.parameters)
+        return conjuncts(Renaming(dict(zip(names, step.args, strict=True))).formula(action.precondition))
 
     def _interval(self, fluent: Term) -> Interval | None:
-        values = [state.numbers[fluent] for state in self.graph.states if fluent in state.numbers]
-        return (min(values), max(values)) if values else None
+        values = (self._world.value(fluent, state, {}) for state in self.graph.states)
+        known = [value for value in values if value is not None]
+        return (min(known), max(known)) if known else None
 
     def _later(self, parts: Parts) -> Iterator[list[str]]:
         """Sentences about a part that can no longer become true in a state in which the others are true."""
@@ -195,13 +215,16 @@ def why_no_plan(
     why = why or WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals), complete=False)
     complete = why.complete
 
-    def has_plan(task: Problem, share: float) -> bool | None:
+    def has_plan(task: Problem, share: float, domain: Domain = domain) -> bool | None:
         nonlocal complete
         left = ends - clock()  # less than half a second is too short to start a process and search
         if left <= 0:
             return None
-        tried = planner.solve(domain, task, Search("gbf", "hff", "auto"), max(left * share, min(left, 0.5)))
+        smaller = without_unread(domain, task)
+        tried = planner.solve(*smaller, Search("gbf", "hff", "auto"), max(left * share, min(left, 0.5)))
         complete &= tried.status is not PlanStatus.TIMEOUT
+        if tried.plan and validate(domain, task, tried.plan, Work(_MOST_FACTS)) is not None:
+            return None  # a number that was left out has no value
         is_true = tried.status in (PlanStatus.SOLVED, PlanStatus.ALREADY_TRUE)
         return is_true or (False if tried.status is PlanStatus.UNSOLVABLE else None)
 
@@ -221,14 +244,32 @@ def why_no_plan(
         pair = next((pair for pair in pairs if len(goals) == 2 or reachable(*pair) is False), ())
         exclusive = tuple(map(str, pair))
     cures: dict[str, str] = {}
-    functions = {value.left.head for value in problem.values}  # numbers are changed only if nothing else helps
-    for change in changed_problems(domain, problem, _MOST_CHANGES):
-        if clock() >= ends or len(cures) == _MOST_NAMED or (change.less and cures.keys() - functions):
-            break
+    free, task = without_numbers(domain, problem)
+    by_numbers = needs_numbers(domain, problem) is not None and has_plan(task, 1 / 5, free) is True
+    is_numeric = by_numbers
+    for change in changed_problems(domain, problem, _MOST_CHANGES, by_numbers):
+        if clock() >= ends or len(cures) == _MOST_NAMED or (cures and bool(change.less) is not is_numeric):
+            break  # one kind of changes is enough: facts, or numbers
         if change.head not in cures and has_plan(change.problem, 1 / 5):
             cures[change.head] = next((less for less in change.less if has_plan(less.problem, 1 / 5)), change).words
+            is_numeric = bool(change.less)
     complete &= clock() < ends
     return replace(why, goals=parts, exclusive=exclusive, cures=tuple(cures.values()), complete=complete)
+
+
+def _options(part: Formula, effects: Sequence[tuple[Parts, Effects]]) -> Iterator[Parts]:
+    """What is enough before a step for a literal to be true after it, in each way. An added fact is not deleted."""
+    atom, value = (part.part, False) if isinstance(part, Not) else (part, True)
+    adds = [conditions for conditions, (added, _) in effects if atom in added]
+    deletes = [conditions for conditions, (_, deleted) in effects if atom in deleted]
+    made, broken = (adds, deletes) if value else (deletes, adds)
+    guards = tuple(Not(And(conditions)) for conditions in broken)
+    if value:
+        yield from made
+    elif () not in broken:
+        yield from ((*conditions, *guards) for conditions in made)
+    if () not in broken:
+        yield (part, *guards)
 
 
 def _together(parts: Parts) -> str:

@@ -423,32 +423,40 @@ class Transitions:
 
 
 def transitions(
-    domain: Domain, problem: Problem, most: int = _MOST_STATES, work: Work | None = None, facts: float = math.inf
+    domain: Domain,
+    problem: Problem,
+    most: int = _MOST_STATES,
+    work: Work | None = None,
+    facts: float = math.inf,
+    *,
+    key: Callable[[State], State] = lambda state: state,
 ) -> Transitions:
     """Explore up to `most` states of a sound domain and problem, which together have up to `facts` facts.
 
-    The exploration also ends, incomplete, when it takes more than `work`.
+    The exploration also ends, incomplete, when it takes more than `work`. Of states with the same `key`, the first one
+    stands for all.
     """
     world = World(domain, problem, work or Work(_MOST_CASES, _EXPLORATION_SECONDS))
     start = world.initial
-    numbers, waiting = {start: 0}, deque([start])
+    numbers, states, waiting = {key(start): 0}, [start], deque([start])
     edges: list[tuple[int, PlanStep, int]] = []
     goals: frozenset[int] = frozenset()
     size = len(start.facts)
     with contextlib.suppress(TooManyCasesError):
         while waiting and len(numbers) <= most and size <= facts:
             state = waiting.popleft()
-            own = numbers[state]
+            own = numbers[key(state)]
             world.work.renew()
             for step in Simulator(world, state).applicable():
                 after = world.after(step, state)
                 new = len(numbers)
-                number = numbers.setdefault(after, new)
+                number = numbers.setdefault(key(after), new)
                 if number == new:
+                    states.append(after)
                     waiting.append(after)
                     size += len(after.facts)
                 edges.append((own, step, number))
         world.work.renew()
-        goals = frozenset(number for state, number in numbers.items() if world.holds(problem.goal, state, {}))
-        return Transitions(tuple(numbers), tuple(edges), goals, not waiting)
-    return Transitions(tuple(numbers), tuple(edges), frozenset(), complete=False)
+        goals = frozenset(number for number, state in enumerate(states) if world.holds(problem.goal, state, {}))
+        return Transitions(tuple(states), tuple(edges), goals, not waiting)
+    return Transitions(tuple(states), tuple(edges), frozenset(), complete=False)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pddlego.cli.solve import _reasons, _solved
+from pddlego.pddl.conditions import TRUE
+from pddlego.planning.result import GoalPart, PlanResult, PlanStatus, WhyNoPlan
 from pddlego.tasks.generators import GENERATORS
+from pddlego.tools import SolveResult, solve_result
 from tests.cli.command import run, run_process
 from tests.sandbox.ordinary import needs_locks
 
@@ -236,6 +242,45 @@ def test_without_a_plan_the_reasons_are_printed(tmp_path: Path) -> None:
     done = run("solve", str(FERRY), "t.pddl", "--why-seconds", "0.001", cwd=tmp_path)
     ended = "why: not all was tried: a longer search (--why-seconds) may find more"
     assert done.stderr.splitlines()[-1] == ended
+
+
+def test_many_parts_of_a_goal_have_one_line() -> None:
+    parts = [GoalPart(f"(p x{number})", verdict) for number, verdict in enumerate((True, None, None, False))]
+    result = replace(solve_result(PlanResult(PlanStatus.TIMEOUT, TRUE)), why=WhyNoPlan(tuple(parts), complete=False))
+    lines = [line for line, _ in _reasons(result, timed=False)]
+    assert lines == [
+        "goal: (p x0): can be reached alone",
+        "goal: (p x1) and 1 other part: not decided",
+        "goal: (p x3): cannot be reached",
+        "why: not known: a longer search (--why-seconds) may find more",
+    ]
+    many = WhyNoPlan(tuple(GoalPart(f"(p x{number})", True) for number in range(60)))
+    assert [line for line, _ in _reasons(replace(result, why=many), timed=False)] == [
+        "goal: (p x0) and 59 other parts: can be reached alone",
+        "why: not known: the search for the reasons ended without one",
+    ]
+
+
+@pytest.mark.parametrize(("limit", "why_seconds", "is_announced"), [(30, 5, False), (2, 5, True), (0, 5, False)])
+def test_ctrl_c_in_the_search_for_reasons_keeps_the_verdict(
+    capsys: pytest.CaptureFixture[str], limit: float, why_seconds: float, is_announced: bool
+) -> None:
+    verdict = solve_result(PlanResult(PlanStatus.UNSOLVABLE, TRUE, message="no plan", seconds=0.5))
+
+    def call(before_reasons: Callable[[SolveResult], None], **limits: float) -> SolveResult:
+        assert limits == {"seconds": limit, "why_seconds": why_seconds}
+        before_reasons(verdict)
+        raise KeyboardInterrupt
+
+    def at_once(**_: object) -> SolveResult:
+        raise KeyboardInterrupt
+
+    assert _solved(call, limit, why_seconds) == verdict
+    announced = "No plan so far. Looking for the reasons for up to 5 s (--why-seconds)."
+    interrupted = "Interrupted: the reasons were not looked for to the end."
+    assert capsys.readouterr().err.splitlines() == [*([announced] if is_announced else []), interrupted]
+    with pytest.raises(KeyboardInterrupt):
+        _solved(at_once, limit, why_seconds)
 
 
 def test_several_plans_are_printed(tmp_path: Path, task: str) -> None:

@@ -372,3 +372,157 @@ def test_a_type_without_objects_is_named(goal: str, reason: str) -> None:
     domain = domain.replace("switch-on :parameters (?p - place)", "switch-on :parameters (?p - place ?c - cellar)")
     problem = NIGHT.replace("(and (lit y) (lit r))", goal)
     assert explain_no_plan(*pair(domain, problem), PATIENCE).chain == (reason,)
+
+
+CRANE = """(define (domain crane) (:requirements :typing :numeric-fluents) (:types crate arm)
+  (:predicates (down ?c - crate) (high ?c - crate)) (:functions (load ?a - arm) (mass ?c - crate))
+  (:action raise :parameters (?c - crate ?a - arm) :precondition (and (down ?c) (>= (load ?a) (mass ?c)))
+    :effect (and (high ?c) (not (down ?c)) (decrease (load ?a) (mass ?c))))
+  (:action lower :parameters (?c - crate ?a - arm) :precondition (high ?c)
+    :effect (and (down ?c) (not (high ?c)) (increase (load ?a) (mass ?c)))))"""
+CRATES = """(define (problem p) (:domain crane) (:objects one two - crate arm - arm)
+  (:init (down one) (down two) (= (load arm) 2) (= (mass one) 1) (= (mass two) 3)) (:goal (high two)))"""
+
+SWITCH = """(define (domain switches) (:requirements :adl :typing) (:types room)
+  (:predicates (in ?r - room) (door ?a ?b - room) (cable ?r - room) (dark ?r - room) (lit ?r - room))
+  (:action go :parameters (?a ?b - room) :precondition (and (in ?a) (door ?a ?b)) :effect (and (in ?b) (not (in ?a))))
+  (:action press :parameters (?r - room) :precondition (in ?r) :effect {}))"""
+LOFT = """(define (problem p) (:domain switches) (:objects hall loft - room)
+  (:init (in hall) (door hall loft) {}) (:goal (lit loft)))"""
+
+SAW = """(define (domain saw) (:requirements :adl :typing) (:types log tool)
+  (:predicates (cut ?l - log) (blunt ?t - tool) (whetstone ?t - tool))
+  (:action saw :parameters (?l - log ?t - tool) :precondition {} :effect (and (cut ?l) (blunt ?t)))
+  (:action whet :parameters (?t - tool) :precondition (and (blunt ?t) (whetstone ?t)) :effect (not (blunt ?t))))"""
+LOGS = "(define (problem p) (:domain saw) (:objects oak - log s - tool) (:init (blunt s)) (:goal {}))"
+
+SHOP = """(define (domain shop) (:requirements :adl :numeric-fluents :durative-actions :timed-initial-literals)
+  (:predicates (open) (paid) (shut)) (:functions (stock))
+  (:durative-action pay :parameters () :duration (= ?duration 2) :condition (at start (open))
+    :effect (at end (paid))))"""
+DAY = "(define (problem p) (:domain shop) (:init (open) (= (stock) 5) {}) (:goal (and (paid) {})))"
+
+UNWIRED = "press could make (lit loft) true, but its condition (cable loft) is never true, and no action makes it true"
+BLUNT = "whet could make (blunt s) false, but its condition (whetstone s) is never true, and no action makes it true"
+CHAINS = {
+    "a number that no action changes": (
+        CRANE,
+        CRATES,
+        "no possible step makes (>= (load arm) (mass two)) true: (load arm) is between 1 and 2, (mass two) is 3",
+    ),
+    "when": (SWITCH.format("(when (cable ?r) (lit ?r))"), LOFT.format("(cable hall)"), UNWIRED),
+    "when, without a fact": (SWITCH.format("(when (cable ?r) (lit ?r))"), LOFT.format(""), UNWIRED),
+    "forall and when": (
+        SWITCH.format("(forall (?x - room) (when (cable ?x) (lit ?x)))"),
+        LOFT.format("(cable hall)"),
+        UNWIRED,
+    ),
+    "a variable that hides a parameter": (
+        SWITCH.format("(forall (?r - room) (when (cable ?r) (lit ?r)))"),
+        LOFT.format("(cable hall)"),
+        "press could make (lit loft) true, but its condition (cable loft) is never true, and no action makes it true",
+    ),
+    "when not": (
+        SWITCH.format("(and (when (not (dark ?r)) (lit ?r)) (when (cable ?r) (not (dark ?r))))"),
+        LOFT.format("(dark loft)"),
+        "press could make (dark loft) false, but its condition (cable loft) is never true, and no action makes it true",
+    ),
+    "not": (SAW.format("(not (blunt ?t))"), LOGS.format("(cut oak)"), BLUNT),
+    "forall not": (SAW.format("(forall (?x - tool) (not (blunt ?x)))"), LOGS.format("(cut oak)"), BLUNT),
+    "imply": (SAW.format("(imply (blunt ?t) (cut ?l))"), LOGS.format("(cut oak)"), BLUNT),
+    "a negative goal": (SAW.format("(not (blunt ?t))"), LOGS.format("(not (blunt s))"), BLUNT),
+    "a quantified goal": (SAW.format("(not (blunt ?t))"), LOGS.format("(forall (?l - log) (cut ?l))"), BLUNT),
+    "a timed literal ends a fact": (
+        SHOP,
+        DAY.format("(at 9 (not (open)))", "(open)"),
+        "a timed literal makes (open) false at 9, and no possible action makes it true",
+    ),
+    "the last timed literal counts": (
+        SHOP,
+        DAY.format("(at 2 (not (shut))) (at 9 (shut))", "(not (shut))"),
+        "a timed literal makes (shut) true at 9, and no possible action makes it false",
+    ),
+    "a timed literal ends a number": (
+        SHOP,
+        DAY.format("(at 9 (= (stock) 0))", "(>= (stock) 1)"),
+        "a timed literal sets (stock) to 0 at 9, and no action changes it",
+    ),
+    "a timed literal below or": (
+        SHOP,
+        DAY.format("(at 9 (not (open)))", "(or (open) (shut))"),
+        "a timed literal makes (open) false at 9, and no possible action makes it true",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_chain_goes_on_to_its_cause(name: str) -> None:
+    domain, problem, sentence = CHAINS[name]
+    why = explain_no_plan(*pair(domain, problem), PATIENCE)
+    assert sentence in why.chain
+    assert False in [part.reachable for part in why.goals]
+
+
+@pytest.mark.parametrize("name", ["when", "when, without a fact", "forall and when"])
+def test_check_follows_conditions_of_effects(name: str) -> None:
+    domain, problem, _ = CHAINS[name]
+    assert [finding.rule for finding in tools.check(domain, problem).findings] == ["unreachable-goal"]
+    cabled = problem.replace("(door hall loft)", "(door hall loft) (cable loft)")
+    assert tools.check(domain, cabled).findings == ()
+
+
+def test_a_goal_that_timed_literals_make_true_in_the_end_is_reachable() -> None:
+    for literals in ("(at 2 (not (open))) (at 9 (open))", "(at 9 (shut))"):
+        why = explain_no_plan(*pair(SHOP, DAY.format(literals, "(open)")), PATIENCE)
+        assert why.goals[1].reachable is None and not why.chain
+
+
+@pytest.mark.parametrize("condition", ["(>= (fuel) 2)", "(>= (fuel) (+ (tank) 1))"])
+def test_numbers_of_durative_actions_have_bounds(condition: str) -> None:
+    """A number that the start of an action changes may be what its end needs."""
+    domain = """(define (domain d) (:requirements :durative-actions :numeric-fluents) (:predicates (far))
+      (:functions (fuel) (tank)) (:durative-action fly :parameters () :duration (= ?duration 3)
+        :condition ({} {}) :effect (and (at start ({} (fuel) 1)) (at end (far)))))"""
+    problem = "(define (problem p) (:domain d) (:init (= (fuel) 1) (= (tank) 1)) (:goal (far)))"
+    short = pair(domain.format("at start", condition, "decrease"), problem)
+    (sentence,) = explain_no_plan(*short, PATIENCE).chain
+    assert f"its condition {condition} is never true: (fuel) is 1" in sentence
+    filled = pair(domain.format("at end", condition, "increase"), problem)
+    assert explain_no_plan(*filled, PATIENCE).goals[0].reachable is None
+
+
+COUNTED = [
+    ("(not (boat-at ?i)))", "(not (boat-at ?i)) (increase (crossings) 1))"),
+    ("(not (boat-at ?i)))", "(not (boat-at ?i)) (increase (total-cost) (way ?i ?j)) (increase (sum) (crossings)))"),
+    ("(not (boat-at ?i)))", "(not (boat-at ?i)) (assign (sum) (+ (sum) (crossings))) (increase (crossings) 1))"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), COUNTED)
+def test_numbers_that_no_condition_reads_change_no_reason(old: str, new: str) -> None:
+    domain = """(define (domain boats) (:requirements :typing :numeric-fluents) (:types isle car)
+      (:predicates (at ?c - car ?i - isle) (boat-at ?i - isle) (on ?c - car) (link ?i ?j - isle))
+      (:functions (free) (crossings) (sum) (way ?i ?j - isle) (total-cost))
+      (:action sail :parameters (?i ?j - isle) :precondition (and (boat-at ?i) (link ?i ?j))
+        :effect (and (boat-at ?j) (not (boat-at ?i))))
+      (:action board :parameters (?c - car ?i - isle) :precondition (and (at ?c ?i) (boat-at ?i) (>= (free) 1))
+        :effect (and (on ?c) (not (at ?c ?i)) (decrease (free) 1)))
+      (:action leave :parameters (?c - car ?i - isle) :precondition (and (on ?c) (boat-at ?i))
+        :effect (and (at ?c ?i) (not (on ?c)))))"""
+    problem = """(define (problem p) (:domain boats) (:objects rum eigg - isle van cab - car)
+      (:init (at van rum) (at cab rum) (boat-at rum) (link rum eigg) (link eigg rum) (= (free) 1) (= (crossings) 0)
+        (= (sum) 0) (= (way rum eigg) 1) (= (way eigg rum) 2)) (:goal (and (at van eigg) (at cab eigg))))"""
+    assert domain.count(old) == 1
+    without = explain_no_plan(*pair(domain, problem), PATIENCE)
+    assert len(without.chain) == 3 and without.exclusive
+    assert explain_no_plan(*pair(domain.replace(old, new), problem), PATIENCE) == without
+
+
+def test_what_a_step_makes_true_in_several_ways_is_explained() -> None:
+    """The two effects need conditions that exclude each other."""
+    domain = """(define (domain d) (:requirements :adl) (:predicates (p) (q) (x) (y))
+      (:action a :parameters () :effect (and (when (x) (and (p) (not (q)))) (when (y) (and (q) (not (p))))))
+      (:action swap :parameters () :precondition (x) :effect (and (y) (not (x)))))"""
+    why = explain_no_plan(*pair(domain, "(define (problem z) (:domain d) (:init (x)) (:goal (and (p) (q))))"), PATIENCE)
+    assert why.exclusive == ("(p)", "(q)")
+    assert check_sentences(*pair(domain, "(define (problem z) (:domain d) (:init (x)) (:goal (p)))"), why.chain)
