@@ -139,6 +139,7 @@ class _Scanner:
             head for (is_head, head), (_, token) in pairwise(pairs) if is_head and token == "("
         )
         self._arguments = Counter(token for is_head, token in pairs if not is_head)
+        self.is_split = False  # a list was closed, and what followed belonged to it
         self._open = [_List(0, 0, 0, "file")]
         self._line = self._indent = self._column = 0
         self._closed: list[tuple[_List, int]] = []  # the lists that end right before the token, with their ends
@@ -293,6 +294,7 @@ class _Scanner:
             elif word in _FIELDS and over:
                 self._close(over[-1])
             elif self.spare > 0 and kind:
+                self.is_split = True
                 self._edit(start, 0, "(")
                 self._push(start, kind)
         self._open[-1].word = word
@@ -338,6 +340,7 @@ class _Scanner:
 
     def _reopen(self, number: int) -> None:
         """Reopen the lists that ended right before the token, from the last one to a number."""
+        self.is_split |= self.spare > 0
         for one, end in reversed(self._closed[number:]):
             self._open.append(one)
             if one.kind == "action" and one.single >= 0 and one.beside > 1:
@@ -351,8 +354,11 @@ class _Scanner:
 def balancing(text: str) -> list[Edit]:
     """The edits that add missing parentheses and remove surplus ones; empty if none is found. Takes linear time."""
     scanner = _Scanner(text)
+    is_balanced = scanner.spare == 0
     if not any(token == "define" for token, *_ in scanner.tokens) or not scanner.scan():
         return []
+    if is_balanced and scanner.is_split:
+        return []  # the list that follows the missing parenthesis is misplaced, and no parenthesis is missing
     if len(scanner.edits) > 1:
         other = _Scanner(text, is_lenient=True)
         scanner = other if other.scan() and len(other.edits) < len(scanner.edits) else scanner

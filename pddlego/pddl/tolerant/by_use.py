@@ -53,8 +53,8 @@ def declare(parts: Parts, note: Note, numbers: bool = False) -> tuple[str, ...]:
     Returns the new objects.
     """
     declarer = _Declarer(parts, note)
-    read = READ_REQUIREMENTS | NUMERIC if numbers and declarer.is_numeric() else READ_REQUIREMENTS
-    declarer.requirements(read | NUMERIC | TIMED if numbers and declarer.is_timed() else read)
+    is_numeric = numbers and (declarer.is_numeric() or declarer.is_timed())
+    declarer.requirements(READ_REQUIREMENTS | NUMERIC | TIMED if is_numeric else READ_REQUIREMENTS)
     if not parts.in_domain:
         return ()
     declarer.types()
@@ -310,7 +310,7 @@ class _Declarer:
                 for name in _free_variables(action, parameters)
                 if not is_slip(name.name) and name.name not in starts and not self._may_be(name, action)
             ]
-            if missing and _is_whole(sections[number]):
+            if missing:
                 self.note(
                     f"{action.name} has the parameters {', '.join(map(str, missing))}, too: its precondition names them"
                 )
@@ -429,11 +429,6 @@ def _action_of(section: Section) -> Action:
         read_condition(fields.get(":precondition", ())),
         read_effect(fields.get(":effect", ())),
     )
-
-
-def _is_whole(section: Section) -> bool:
-    """Whether the section of an action consists of its name and of fields."""
-    return len(section) % 2 == 0 and all(key in FIELDS for key in section[2::2])
 
 
 def _with_parameters(section: Section, parameters: Sequence[TypedName]) -> Section:

@@ -13,7 +13,7 @@ from pddlego.pddl.domain import DECLARATIONS
 from pddlego.pddl.problem import PROBLEM_SECTIONS
 from pddlego.pddl.sexpr import Sexpr
 from pddlego.pddl.tolerant.layout import Section, same_or
-from pddlego.pddl.tolerant.structure import changed_list, joined_lists
+from pddlego.pddl.tolerant.structure import STRAY, changed_list, joined_lists
 
 _RANKS = {"domain": 0, ":action": 2, ":derived": 2} | dict.fromkeys(DECLARATIONS, 1)
 _PROBLEM_RANKS = {name: rank for rank, name in enumerate(PROBLEM_SECTIONS)}
@@ -136,7 +136,8 @@ def _arranged(slots: Sequence[Slot], contents: dict[str, Section], ranks: dict[s
             last = max((number for number, slot in enumerate(placed) if slot.kind in before), default=-1)
             placed.insert(last + 1, Slot(kind, (kind, *content)))
     order = _ranks_of((slot.kind for slot in placed), ranks)
-    return tuple(slot.section for _, slot in sorted(zip(order, placed, strict=True), key=lambda pair: pair[0]))
+    ordered = (slot for _, slot in sorted(zip(order, placed, strict=True), key=lambda pair: pair[0]))
+    return tuple(part for slot in ordered for part in (slot.section[1:] if slot.kind == STRAY else (slot.section,)))
 
 
 def _ranks_of(kinds: Iterable[str], ranks: dict[str, int]) -> list[int]:
