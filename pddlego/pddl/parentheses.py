@@ -50,7 +50,7 @@ _SECTIONS = {
     **dict.fromkeys((":requirements", ":domain", "domain", "problem"), "words"),
     **dict.fromkeys((":types", ":constants", ":objects"), "names"),
     **dict.fromkeys((":predicates", ":functions"), "heads"),
-    **dict.fromkeys((":action", ":durative-action"), "action"),
+    **dict.fromkeys((":action", ":durative-action", ":process", ":event"), "action"),
     **dict.fromkeys((":metric", ":constraints", ":length"), "any"),
     ":init": "facts",
     ":goal": "one",
@@ -188,7 +188,8 @@ class _Scanner:
 
     def _begin(self, start: int, head: str) -> None:
         """Begin a list with the word `head`, or a parenthesis."""
-        early = [number for number, (one, _) in enumerate(self._closed) if one.is_unfinished]
+        fits = bool(self._kind(self._open[-1], head))  # then an empty `and` is complete
+        early = [n for n, (one, _) in enumerate(self._closed) if one.is_unfinished and not (fits and one.kind == "many")]
         if self.spare > 0 and early and self._kind(self._closed[early[-1]][0], head):
             self._reopen(early[-1])
         kind = self._kind(self._open[-1], head)

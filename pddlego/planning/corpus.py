@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pddlego.errors import UsageError
+from pddlego.pddl.rules import Level
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Planner, PlanResult, PlanStatus, Search
 from pddlego.util.text import count, fault_of
@@ -69,7 +70,7 @@ def read_pairs(path: Path) -> Iterator[Pair]:
 
 def check_pair(pair: Pair, planner: Planner) -> CheckedPair:
     """Repair a pair, check it, plan with it, and compare the result with the record."""
-    reading = read_pair(pair.domain, pair.problem)
+    reading = read_pair(pair.domain, pair.problem, level=Level.TIME)
     repairs = tuple(map(str, reading.files.repairs))
     if reading.domain is None:
         return _refused(pair, repairs, False, "domain cannot be read", reading.defects[0].message)

@@ -21,10 +21,9 @@ UNKNOWN = (
 """Names that neither the sections of PDDL nor the fields of `:action` and `:durative-action` have."""
 
 FIELDS = (":parameters", ":precondition", ":effect", ":duration", ":condition")
-SECTIONS = (
-    *(":requirements", ":types", ":constants", ":predicates", ":functions", ":action", ":durative-action", ":derived"),
-    *(":domain", ":objects", ":init", ":goal", ":metric"),
-)
+OF_DOMAIN = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action", ":durative-action", ":derived")
+OF_PROBLEM = (":requirements", ":domain", ":objects", ":init", ":goal", ":metric")
+SECTIONS = OF_DOMAIN + OF_PROBLEM
 VALUES = ("3", "high", "(?q - object)", "(?q)", "()", "(and)", "(ready)", "(and (ready) (not (busy)))", "(= ?duration 3)", "")
 
 
@@ -121,8 +120,9 @@ def _made(kind: str, text: str, start: int, end: int, part: str, original: str |
 def _inserted(text: str, define: Expression, chance: random.Random) -> Mutant | None:
     list_, place = _gap(define, chance)
     part = _text(chance)
-    if list_ is define and part.strip("(").split(" ")[0] in SECTIONS:
-        return None  # it is neither unknown nor misplaced, or declares something
+    own = OF_PROBLEM if define[1][:1] == ("problem",) else OF_DOMAIN
+    if list_ is define and part.strip("(").split(" ")[0] in own:
+        return None  # neither unknown nor misplaced
     return _made("inserted", text, place, place, part)
 
 

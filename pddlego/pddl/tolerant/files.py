@@ -147,6 +147,8 @@ class _Reader:
             if structure.head(part) == ":types":
                 self._types.update(map(show, part))
         for in_domain, sections in ((True, domain), (False, problem)):
+            if self.numbers:
+                sections = tuple(structure.as_durative(part, self.note) for part in sections)
             own = list(structure.sections(sections, self._types, self.note))
             functions |= {part[:1] for section in own if section[0] == ":functions" for part in section[1:]}
             own = [
@@ -184,7 +186,7 @@ class _Reader:
         else:
             if name == "domain":
                 parts.name = show(section[1]) if len(section) > 1 else "unnamed"
-            self.is_foreign |= name not in (("domain", *FIELDS_OF) if in_domain else PROBLEM_SECTIONS)
+            self.is_foreign |= name not in (("domain",) if in_domain else PROBLEM_SECTIONS)
             slots.append(Slot(name, section))
 
     def _problem_section(self, section: Section, in_domain: bool) -> None:
@@ -263,7 +265,7 @@ class _Reader:
             parts.predicates += self._predicates(rest)
         elif name == ":functions":
             parts.functions = structure.joined_lists((parts.functions, rest))
-        if name in (":action", ":derived"):
+        if name in (*FIELDS_OF, ":derived"):
             parts.in_domain.append(Slot(name, section))
         else:
             self._add(parts.in_domain, Slot(name, section))
@@ -373,12 +375,14 @@ class PairReading:
         return self.in_domain + self.in_problem
 
 
-def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReading:
+def read_pair(
+    domain: str, problem: str, goal_needed: bool = True, level: Level = Level.CLASSICAL
+) -> PairReading:
     """Read a domain and a problem. Total: any two texts give a reading.
 
-    Unless `goal_needed`, the goal is ignored, and a missing goal is not a defect.
+    Unless `goal_needed`, the goal is ignored, and a missing goal is not a defect. For `level` see `check`.
     """
-    files = repair(domain, problem)
+    files = repair(domain, problem, level)
     reading = read_problem(files.problem)
     if not goal_needed:
         missing = tuple(name for name in reading.missing if name != ":goal")
@@ -387,5 +391,5 @@ def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReadin
         value = parse_domain(files.domain)
     except PddlSyntaxError as error:
         return PairReading(files, None, reading.problem, error.defects)
-    in_problem = tuple(defect for defect in check_reading(value, reading) if defect.blocking)
-    return PairReading(files, value, reading.problem, check_domain(value), in_problem)
+    in_problem = tuple(defect for defect in check_reading(value, reading, level) if defect.blocking)
+    return PairReading(files, value, reading.problem, check_domain(value, level), in_problem)

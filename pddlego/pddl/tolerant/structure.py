@@ -15,7 +15,7 @@ from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant.layout import Section, same_or
 from pddlego.pddl.tolerant.lexical import Note
 
-DOMAIN_SECTIONS = (*DECLARATIONS, ":action", ":derived")
+DOMAIN_SECTIONS = (*DECLARATIONS, *FIELDS_OF, ":derived")
 
 _ALL_SECTIONS = frozenset({*DOMAIN_SECTIONS, ":domain", ":objects", ":init", ":goal", ":metric"})
 _SECTIONS = _ALL_SECTIONS - {":domain"}
@@ -78,7 +78,7 @@ def sections(parts: Iterable[Sexpr], types: Collection[str], note: Note) -> Iter
             yield from (_action(member, types, note) for member in members)
         elif name == ":action" and part[0] == ":actions" and all(isinstance(child, str) for child in own):
             note("the actions found in a section around them")  # which may have listed their names
-        elif name == ":action":
+        elif name in FIELDS_OF:
             yield _action(same_or(part, (name, *own)), types, note)
         elif name in ("domain", "problem"):
             yield from _header(same_or(part, (name, *own)), once, note)
@@ -87,6 +87,16 @@ def sections(parts: Iterable[Sexpr], types: Collection[str], note: Note) -> Iter
         if nested and not group:
             note(f"section {', '.join(dict.fromkeys(head(section) for section in nested))} found inside {name}")
         yield from sections(nested, types, note)
+
+
+def as_durative(part: Sexpr, note: Note) -> Sexpr:
+    """A section with the name of durative actions if it is an action with the fields of these alone."""
+    if head(part) != ":action" or not is_whole(durative := (":durative-action", *part[1:])):
+        return part
+    if not {":duration", ":condition", ":effect"} <= set(part[2::2]):
+        return part
+    note(f"{show(part[1])} is a durative action: it has a duration and a condition with times")
+    return durative
 
 
 def is_foreign(section: Section, types: Collection[str]) -> bool:
