@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pddlego.errors import UsageError
+from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.rules import Level
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Planner, PlanResult, PlanStatus, Search
@@ -80,7 +81,9 @@ def check_pair(pair: Pair, planner: Planner) -> CheckedPair:
         )
         first = reading.defects[0]
         return _refused(pair, repairs, readable, first.kind.value, first.message)
-    result = planner.solve(reading.domain, reading.problem, Search())
+    needs_others = needs_numbers(reading.domain, reading.problem) is not None  # engines that have numbers and time
+    search = Search(engine="auto") if needs_others else Search()
+    result = planner.solve(reading.domain, reading.problem, search)
     if result.status not in _VERDICTS.values():
         return _refused(pair, repairs, True, f"planner: {result.status.value}", result.message)
     return CheckedPair(pair, repairs, contradiction=_contradiction(pair, result))

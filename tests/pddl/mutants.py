@@ -1,30 +1,67 @@
 """Mutants of right files with one unknown or misplaced section or field, and what a repair may make of them.
 
-`python -m tests.pddl.mutants 40 7` tries 40 mutants of each file with seed 7, and prints each change outside of the place.
+`python -m tests.pddl.mutants 40 7` tries 40 mutants of each right file of the competitions, of ours and of the levels
+with seed 7, and prints each change outside of the place.
 """
 
 from __future__ import annotations
 
 import random
 import re
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from pddlego.pddl.rules import Level
 from pddlego.pddl.sexpr import TOKEN, Expression, read_sexprs
+from pddlego.pddl.tolerant import repair
+from tests import shared
 
 UNKNOWN = (
     *(":cost", ":vars", ":comment", ":doc", ":name", ":agent", ":observe", ":expansion", ":method", ":only-in"),
     *(":body", ":when", ":until", ":priority", ":foo", ":meaning", ":deadline", ":costs", ":task", ":ordered-subtasks"),
-    *(":constraints", ":length", ":process", ":event", ":axiom", ":sensing-action", ":situation", ":dynamics", ":notes"),
+    *(
+        ":constraints",
+        ":length",
+        ":process",
+        ":event",
+        ":axiom",
+        ":sensing-action",
+        ":situation",
+        ":dynamics",
+        ":notes",
+    ),
     *(":initially", ":starts", ":invariants", ":macros", ":uses", ":extends", ":deterministic", ":probability"),
 )
 """Names that neither the sections of PDDL nor the fields of `:action` and `:durative-action` have."""
 
 FIELDS = (":parameters", ":precondition", ":effect", ":duration", ":condition")
-OF_DOMAIN = (":requirements", ":types", ":constants", ":predicates", ":functions", ":action", ":durative-action", ":derived")
+OF_DOMAIN = (
+    ":requirements",
+    ":types",
+    ":constants",
+    ":predicates",
+    ":functions",
+    ":action",
+    ":durative-action",
+    ":derived",
+)
 OF_PROBLEM = (":requirements", ":domain", ":objects", ":init", ":goal", ":metric")
 SECTIONS = OF_DOMAIN + OF_PROBLEM
-VALUES = ("3", "high", "(?q - object)", "(?q)", "()", "(and)", "(ready)", "(and (ready) (not (busy)))", "(= ?duration 3)", "")
+VALUES = (
+    "3",
+    "high",
+    "(?q - object)",
+    "(?q)",
+    "()",
+    "(and)",
+    "(ready)",
+    "(and (ready) (not (busy)))",
+    "(= ?duration 3)",
+    "",
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +109,9 @@ def outside(mutant: Mutant, result: str) -> str:
             return ""
     rest = before + after
     size = len(text) - len(rest)
-    same = next((n for n, (old, new) in enumerate(zip(rest, text, strict=False)) if old != new), min(len(rest), len(text)))
+    same = next(
+        (n for n, (old, new) in enumerate(zip(rest, text, strict=False)) if old != new), min(len(rest), len(text))
+    )
     for start in range(same, -1, -1):  # moved
         moved = text[start : start + size]
         if size > 0 and _within(_words(moved), _words(part)) and text[:start] + text[start + size :] == rest:
@@ -151,3 +190,33 @@ def _moved(text: str, define: Expression, chance: random.Random) -> Mutant | Non
     part = text[start:end]
     rest = text[:start] + " " * (end - start) + text[end:]
     return _made("moved", rest, place, place, f"{part}\n")
+
+
+def repaired(text: str) -> str:
+    """A domain or a problem after its repair without the other file."""
+    is_problem = "(problem" in text.lower()
+    files = repair("", text, Level.TIME) if is_problem else repair(text, "", Level.TIME)
+    return files.problem if is_problem else files.domain
+
+
+def main(count: int, seed: str) -> None:
+    ours = Path(__file__).parents[2] / "domains"
+    folders = (shared.COMPETITION.glob("*/*.pddl"), ours.glob("*.pddl"), shared.SHARED.glob("cases/levels/*/*.pddl"))
+    tried: Counter[str] = Counter()
+    for file in sorted(path for folder in folders for path in folder):
+        text = file.read_text(encoding="utf-8")
+        # Without sections that are not supported, which are unknown parts themselves.
+        if len(text) > 20_000 or ":process" in text or "(:constraints" in text or repaired(text) != text:
+            tried["files left out"] += 1
+            continue
+        tried["files"] += 1
+        for mutant in mutants(text, count, random.Random(f"{seed}{file.name}{file.parent.name}")):
+            tried[mutant.kind] += 1
+            if what := outside(mutant, repaired(mutant.text)):
+                tried["changed outside"] += 1
+                sys.stdout.write(f"{file.parent.name} {file.name} {mutant.kind} {' '.join(mutant.part)} => {what}\n")
+    sys.stdout.write(f"{dict(tried)}\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

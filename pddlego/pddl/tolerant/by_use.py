@@ -303,7 +303,11 @@ class _Declarer:
         Variables that occur only in effects or in negated conditions are ambiguous, and stay. So does one that may be a
         wrong name of a parameter.
         """
-        functions = {show(head[0]): read_typed_list(head[1:])[0] for head in self.parts.functions if isinstance(head, tuple) and head}
+        functions = {
+            show(head[0]): read_typed_list(head[1:])[0]
+            for head in self.parts.functions
+            if isinstance(head, tuple) and head
+        }
         parameters = self._parameters() | {name: tuple(arg.type for arg in args) for name, args in functions.items()}
         types = self._types()
         sections = self.parts.actions
@@ -509,7 +513,10 @@ def _free_variables(action: Action, parameters: _ArgumentTypes, ancestors: _Ance
             if arg.startswith("?") and arg not in bound and arg not in scope:
                 types[arg].add(kinds[place] if len(kinds) == len(atom.args) else "")
     needed = {arg: None for atom in _plain_atoms(action.precondition) for arg in atom.args if arg in types}
-    narrowest = ((name, [kind for kind in types[name] if types[name] <= ancestors.get(kind, {kind, ANY_TYPE})]) for name in needed)
+    narrowest = (
+        (name, [kind for kind in types[name] if types[name] <= ancestors.get(kind, {kind, ANY_TYPE})])
+        for name in needed
+    )
     return tuple(TypedName(name, kinds[0]) for name, kinds in narrowest if len(kinds) == 1)
 
 
@@ -593,8 +600,8 @@ _COMPARED = 40
 def _slips(known: Iterable[str], ends: bool = False, digits: bool = False) -> Callable[[str], bool]:
     """A test whether a name may be a known name with one character too many, too few, or wrong, or with two swapped.
 
-    The last character of a name, or its digits, may tell it from others, as in `room-a` and `room-b`: these are compared
-    if `ends` and `digits`.
+    The last character of a name, or its digits, may tell it from others, as in `room-a` and `room-b`: these are
+    compared if `ends` and `digits`.
     """
     names = {name for name in known if len(name) <= _COMPARED}
     shortened = {short for name in names for short in _shortened(name, digits)}

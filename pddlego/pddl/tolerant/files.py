@@ -128,8 +128,8 @@ def repair_problem(domain: str, problem: str, level: Level = Level.CLASSICAL) ->
 class _Reader:
     """Collects sections, each in the file where it belongs. Without `both` files, sections stay in their file.
 
-    Forms of other languages for `numbers` and time are replaced. `is_foreign`: a file has sections, or keywords in them,
-    that are unknown or misplaced; these stay as they are.
+    Forms of other languages for `numbers` and time are replaced. `is_foreign`: a file has sections, or keywords in
+    them, that are unknown or misplaced; these stay as they are.
     """
 
     def __init__(self, note: Note, both: bool, numbers: bool) -> None:
@@ -375,9 +375,7 @@ class PairReading:
         return self.in_domain + self.in_problem
 
 
-def read_pair(
-    domain: str, problem: str, goal_needed: bool = True, level: Level = Level.CLASSICAL
-) -> PairReading:
+def read_pair(domain: str, problem: str, goal_needed: bool = True, level: Level = Level.CLASSICAL) -> PairReading:
     """Read a domain and a problem. Total: any two texts give a reading.
 
     Unless `goal_needed`, the goal is ignored, and a missing goal is not a defect. For `level` see `check`.

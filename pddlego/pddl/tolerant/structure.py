@@ -70,7 +70,7 @@ def sections(parts: Iterable[Sexpr], types: Collection[str], note: Note) -> Iter
         nested = [child for child in part[1:] if head(child) in _ALL_SECTIONS - once]
         own = tuple(child for child in part[1:] if head(child) not in _ALL_SECTIONS - once)
         members = [(":action", *child) for child in own if isinstance(child, tuple) and head(child) not in FIELDS]
-        group = name == ":action" and isinstance(own[:1][0] if own else "", tuple)
+        group = name == ":action" and bool(own) and isinstance(own[0], tuple) and head(own[0])[:1] != ":"
         if group and not any(map(_fields_in, members)) and not nested:
             yield part
         elif group:
@@ -239,7 +239,13 @@ def _action(section: Section, types: Collection[str], note: Note) -> Section:
     words = any(isinstance(part, str) for parts in several if parts is not listed for part in parts)
     # A list in parentheses is complete.
     is_behind = listed in several and isinstance(listed[0], tuple) and ":parameters" in section
-    if "" in fields or is_behind or words or (several and [] in fields.values()) or len(fields.get(":duration", "1")) != 1:
+    if (
+        "" in fields
+        or is_behind
+        or words
+        or (several and [] in fields.values())
+        or len(fields.get(":duration", "1")) != 1
+    ):
         return section  # a misplaced part: the check reports it
     for what in notes:
         note(what)
