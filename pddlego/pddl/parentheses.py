@@ -183,20 +183,15 @@ class _Scanner:
                 one.late = self._last
         for one, end in self._closed:
             over = self._open[-1]
-            is_empty = one.kind == "many" and not one.size
-            if (
-                over.early < 0
-                and not is_empty
-                and (one.indent == self._column > over.indent if closes else self._column > one.column)
-            ):
+            is_inside = one.indent == self._column > over.indent if closes else self._column > one.column
+            if over.early < 0 and is_inside and (one.size or one.kind != "many"):
                 over.early = end
 
     def _begin(self, start: int, head: str) -> None:
         """Begin a list with the word `head`, or a parenthesis."""
         fits = bool(self._kind(self._open[-1], head))  # then an empty `and` is complete
-        early = [
-            n for n, (one, _) in enumerate(self._closed) if one.is_unfinished and not (fits and one.kind == "many")
-        ]
+        short = [number for number, (one, _) in enumerate(self._closed) if one.is_unfinished]
+        early = [number for number in short if not (fits and self._closed[number][0].kind == "many")]
         if self.spare > 0 and early and self._kind(self._closed[early[-1]][0], head):
             self._reopen(early[-1])
         kind = self._kind(self._open[-1], head)

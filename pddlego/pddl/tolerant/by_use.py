@@ -303,13 +303,8 @@ class _Declarer:
         Variables that occur only in effects or in negated conditions are ambiguous, and stay. So does one that may be a
         wrong name of a parameter.
         """
-        functions = {
-            show(head[0]): read_typed_list(head[1:])[0]
-            for head in self.parts.functions
-            if isinstance(head, tuple) and head
-        }
-        parameters = self._parameters() | {name: tuple(arg.type for arg in args) for name, args in functions.items()}
-        types = self._types()
+        functions = self._declared(part for part in self.parts.functions if isinstance(part, tuple) and part)
+        parameters, types = {**self._parameters(), **functions}, self._types()
         sections = self.parts.actions
         for number, action in enumerate(self.actions):
             is_slip = _slips(parameter.name for parameter in action.parameters)
@@ -380,10 +375,11 @@ class _Declarer:
             for name, kinds in self._declared().items()
         }
 
-    def _declared(self) -> _ArgumentTypes:
+    def _declared(self, heads: Iterable[Section] | None = None) -> _ArgumentTypes:
+        """The types of the arguments of each predicate, or of each of some other heads, as declared."""
         return {
-            show(predicate[0]): tuple(one.type for one in read_typed_list(predicate[1:])[0])
-            for predicate in self.parts.declared_predicates
+            show(head[0]): tuple(one.type for one in read_typed_list(head[1:])[0])
+            for head in (self.parts.declared_predicates if heads is None else heads)
         }
 
     def _type_by_use(self, facts: list[Atom]) -> None:
@@ -512,12 +508,9 @@ def _free_variables(action: Action, parameters: _ArgumentTypes, ancestors: _Ance
         for place, arg in enumerate(atom.args):
             if arg.startswith("?") and arg not in bound and arg not in scope:
                 types[arg].add(kinds[place] if len(kinds) == len(atom.args) else "")
-    needed = {arg: None for atom in _plain_atoms(action.precondition) for arg in atom.args if arg in types}
-    narrowest = (
-        (name, [kind for kind in types[name] if types[name] <= ancestors.get(kind, {kind, ANY_TYPE})])
-        for name in needed
-    )
-    return tuple(TypedName(name, kinds[0]) for name, kinds in narrowest if len(kinds) == 1)
+    names = dict.fromkeys(arg for atom in _plain_atoms(action.precondition) for arg in atom.args)
+    pairs = ((name, kind) for name in names for kind in types[name])
+    return tuple(TypedName(*pair) for pair in pairs if types[pair[0]] <= ancestors.get(pair[1], {pair[1], ANY_TYPE}))
 
 
 def _plain_atoms(condition: Formula) -> Iterator[Atom]:

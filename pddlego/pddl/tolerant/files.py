@@ -151,12 +151,9 @@ class _Reader:
                 sections = tuple(structure.as_durative(part, self.note) for part in sections)
             own = list(structure.sections(sections, self._types, self.note))
             functions |= {part[:1] for section in own if section[0] == ":functions" for part in section[1:]}
-            own = [
-                structure.with_numbers(section, functions, self.note)
-                if self.numbers and not structure.is_foreign(section, self._types)
-                else section
-                for section in own
-            ]
+            foreign = [not self.numbers or structure.is_foreign(section, self._types) for section in own]
+            pairs = zip(own, foreign, strict=True)
+            own = [one if stays else structure.with_numbers(one, functions, self.note) for one, stays in pairs]
             kinds = [str(section[0]) for section in own if in_domain or section[0] not in DECLARATIONS[1:]]
             if not is_in_order(kinds, in_domain):
                 self.note("sections found in another order than planners read")

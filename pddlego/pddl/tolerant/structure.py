@@ -239,13 +239,8 @@ def _action(section: Section, types: Collection[str], note: Note) -> Section:
     words = any(isinstance(part, str) for parts in several if parts is not listed for part in parts)
     # A list in parentheses is complete.
     is_behind = listed in several and isinstance(listed[0], tuple) and ":parameters" in section
-    if (
-        "" in fields
-        or is_behind
-        or words
-        or (several and [] in fields.values())
-        or len(fields.get(":duration", "1")) != 1
-    ):
+    is_moved = bool(several) and [] in fields.values()
+    if "" in fields or is_behind or words or is_moved or len(fields.get(":duration", "1")) != 1:
         return section  # a misplaced part: the check reports it
     for what in notes:
         note(what)
