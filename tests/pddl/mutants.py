@@ -153,7 +153,9 @@ def _text(chance: random.Random) -> str:
 
 def _made(kind: str, text: str, start: int, end: int, part: str, original: str | None = None) -> Mutant:
     mutant = f"{text[:start]} {part} {text[end:]}"
-    return Mutant(kind, mutant, tokens(text[:start]), tokens(part), tokens(text[end:]), original and tokens(original))
+    return Mutant(
+        kind, mutant, tokens(text[:start]), tokens(part), tokens(text[end:]), tokens(original) if original else None
+    )
 
 
 def _inserted(text: str, define: Expression, chance: random.Random) -> Mutant | None:

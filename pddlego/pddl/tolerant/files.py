@@ -169,7 +169,7 @@ class _Reader:
         name, parts = str(section[0]), self.parts
         slots = parts.in_domain if in_domain else parts.in_problem
         is_other = name == ":domain" and parts.problem_domain not in (None, *map(show, section[1:]))
-        is_action = name in FIELDS_OF and not structure.is_whole(section)
+        is_action = name in FIELDS_OF and not structure.has_fields_alone(section)
         if name == structure.STRAY or is_other or is_action or structure.is_foreign(section, self._types):
             self.is_foreign = True
             slots.append(Slot(structure.STRAY, section if name == structure.STRAY else (structure.STRAY, section)))

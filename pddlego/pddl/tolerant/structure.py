@@ -91,7 +91,7 @@ def sections(parts: Iterable[Sexpr], types: Collection[str], note: Note) -> Iter
 
 def as_durative(part: Sexpr, note: Note) -> Sexpr:
     """A section with the name of durative actions if it is an action with the fields of these alone."""
-    if head(part) != ":action" or not is_whole(durative := (":durative-action", *part[1:])):
+    if head(part) != ":action" or not has_fields_alone(durative := (":durative-action", *part[1:])):
         return part
     if not {":duration", ":condition", ":effect"} <= set(part[2::2]):
         return part
@@ -114,7 +114,7 @@ def is_foreign(section: Section, types: Collection[str]) -> bool:
     return len(set(keys)) < len(keys) or _has_keyword(words, types)
 
 
-def is_whole(action: Section) -> bool:
+def has_fields_alone(action: Section) -> bool:
     """Whether the section of an action consists of its name and of fields."""
     return len(action) % 2 == 0 and all(key in FIELDS_OF[str(action[0])] for key in action[2::2])
 
