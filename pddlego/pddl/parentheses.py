@@ -50,7 +50,7 @@ _SECTIONS = {
     **dict.fromkeys((":requirements", ":domain", "domain", "problem"), "words"),
     **dict.fromkeys((":types", ":constants", ":objects"), "names"),
     **dict.fromkeys((":predicates", ":functions"), "heads"),
-    **dict.fromkeys((":action", ":durative-action"), "action"),
+    **dict.fromkeys((":action", ":durative-action", ":process", ":event"), "action"),
     **dict.fromkeys((":metric", ":constraints", ":length"), "any"),
     ":init": "facts",
     ":goal": "one",
@@ -139,6 +139,7 @@ class _Scanner:
             head for (is_head, head), (_, token) in pairwise(pairs) if is_head and token == "("
         )
         self._arguments = Counter(token for is_head, token in pairs if not is_head)
+        self.is_split = False  # a list was closed, and what followed belonged to it
         self._open = [_List(0, 0, 0, "file")]
         self._line = self._indent = self._column = 0
         self._closed: list[tuple[_List, int]] = []  # the lists that end right before the token, with their ends
@@ -182,12 +183,15 @@ class _Scanner:
                 one.late = self._last
         for one, end in self._closed:
             over = self._open[-1]
-            if over.early < 0 and (one.indent == self._column > over.indent if closes else self._column > one.column):
+            is_inside = one.indent == self._column > over.indent if closes else self._column > one.column
+            if over.early < 0 and is_inside and (one.size or one.kind != "many"):
                 over.early = end
 
     def _begin(self, start: int, head: str) -> None:
         """Begin a list with the word `head`, or a parenthesis."""
-        early = [number for number, (one, _) in enumerate(self._closed) if one.is_unfinished]
+        fits = bool(self._kind(self._open[-1], head))  # then an empty `and` is complete
+        short = [number for number, (one, _) in enumerate(self._closed) if one.is_unfinished]
+        early = [number for number in short if not (fits and self._closed[number][0].kind == "many")]
         if self.spare > 0 and early and self._kind(self._closed[early[-1]][0], head):
             self._reopen(early[-1])
         kind = self._kind(self._open[-1], head)
@@ -293,6 +297,7 @@ class _Scanner:
             elif word in _FIELDS and over:
                 self._close(over[-1])
             elif self.spare > 0 and kind:
+                self.is_split = True
                 self._edit(start, 0, "(")
                 self._push(start, kind)
         self._open[-1].word = word
@@ -338,6 +343,7 @@ class _Scanner:
 
     def _reopen(self, number: int) -> None:
         """Reopen the lists that ended right before the token, from the last one to a number."""
+        self.is_split |= self.spare > 0
         for one, end in reversed(self._closed[number:]):
             self._open.append(one)
             if one.kind == "action" and one.single >= 0 and one.beside > 1:
@@ -351,8 +357,11 @@ class _Scanner:
 def balancing(text: str) -> list[Edit]:
     """The edits that add missing parentheses and remove surplus ones; empty if none is found. Takes linear time."""
     scanner = _Scanner(text)
+    is_balanced = scanner.spare == 0
     if not any(token == "define" for token, *_ in scanner.tokens) or not scanner.scan():
         return []
+    if is_balanced and scanner.is_split:
+        return []  # the list that follows the missing parenthesis is misplaced, and no parenthesis is missing
     if len(scanner.edits) > 1:
         other = _Scanner(text, is_lenient=True)
         scanner = other if other.scan() and len(other.edits) < len(scanner.edits) else scanner

@@ -9,6 +9,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pddlego.errors import UsageError
+from pddlego.pddl.costs import needs_numbers
+from pddlego.pddl.rules import Level
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import Planner, PlanResult, PlanStatus, Search
 from pddlego.util.text import count, fault_of
@@ -69,7 +71,7 @@ def read_pairs(path: Path) -> Iterator[Pair]:
 
 def check_pair(pair: Pair, planner: Planner) -> CheckedPair:
     """Repair a pair, check it, plan with it, and compare the result with the record."""
-    reading = read_pair(pair.domain, pair.problem)
+    reading = read_pair(pair.domain, pair.problem, level=Level.TIME)
     repairs = tuple(map(str, reading.files.repairs))
     if reading.domain is None:
         return _refused(pair, repairs, False, "domain cannot be read", reading.defects[0].message)
@@ -79,7 +81,9 @@ def check_pair(pair: Pair, planner: Planner) -> CheckedPair:
         )
         first = reading.defects[0]
         return _refused(pair, repairs, readable, first.kind.value, first.message)
-    result = planner.solve(reading.domain, reading.problem, Search())
+    needs_others = needs_numbers(reading.domain, reading.problem) is not None  # engines that have numbers and time
+    search = Search(engine="auto") if needs_others else Search()
+    result = planner.solve(reading.domain, reading.problem, search)
     if result.status not in _VERDICTS.values():
         return _refused(pair, repairs, True, f"planner: {result.status.value}", result.message)
     return CheckedPair(pair, repairs, contradiction=_contradiction(pair, result))

@@ -11,6 +11,7 @@ from pddlego.pddl.conditions import (
     ANY_TYPE,
     And,
     Atom,
+    AtTime,
     Change,
     Compare,
     Equal,
@@ -28,7 +29,7 @@ from pddlego.pddl.conditions import (
     scope_of,
     walk,
 )
-from pddlego.pddl.domain import FIELDS, MAX_TYPES, Action, Domain
+from pddlego.pddl.domain import MAX_TYPES, Action, Domain
 from pddlego.pddl.lint import NUMERIC, READ_REQUIREMENTS, TIMED
 from pddlego.pddl.names import is_name
 from pddlego.pddl.numbers import TOTAL_COST, numeric_part, read_fluents
@@ -44,7 +45,10 @@ _Use = tuple[Atom, Scope]
 """An atom with the types of the variables that are bound around it."""
 
 _ArgumentTypes = Mapping[str, tuple[str, ...]]
-"""The types of the arguments of each predicate."""
+"""The types of the arguments of each predicate or function."""
+
+_Ancestors = Mapping[str, frozenset[str]]
+"""Each type with its ancestors and itself."""
 
 
 def declare(parts: Parts, note: Note, numbers: bool = False) -> tuple[str, ...]:
@@ -53,8 +57,8 @@ def declare(parts: Parts, note: Note, numbers: bool = False) -> tuple[str, ...]:
     Returns the new objects.
     """
     declarer = _Declarer(parts, note)
-    read = READ_REQUIREMENTS | NUMERIC if numbers and declarer.is_numeric() else READ_REQUIREMENTS
-    declarer.requirements(read | NUMERIC | TIMED if numbers and declarer.is_timed() else read)
+    is_numeric = numbers and (declarer.is_numeric() or declarer.is_timed())
+    declarer.requirements(READ_REQUIREMENTS | NUMERIC | TIMED if is_numeric else READ_REQUIREMENTS)
     if not parts.in_domain:
         return ()
     declarer.types()
@@ -227,12 +231,8 @@ class _Declarer:
         """Declare functions that actions use, and that :init or an action gives a value."""
         parts, uses, given = self.parts, list[_Use](), set[str]()
         for action in self.actions:
-            for formula in (action.precondition, action.effect):
-                for node, bound in walk(formula, scope_of(action.parameters)):
-                    changed = (node.fluent,) if isinstance(node, Change) else ()
-                    given |= {fluent.head for fluent in changed}
-                    for fluent in (*read_fluents(node), *changed):
-                        uses.append((Atom(fluent.head, tuple(part.head for part in fluent.parts or ())), bound))
+            uses += _numbers_in(action)
+            given |= {node.fluent.head for node, _ in _parts_of(action) if isinstance(node, Change)}
         values = [read_condition(fact) for fact in parts.init or () if isinstance(fact, tuple)]
         given |= {value.left.head for value in values if isinstance(value, Compare)}
         known = {show(head[0]) for head in parts.functions if isinstance(head, tuple) and head} | {TOTAL_COST.head}
@@ -250,9 +250,9 @@ class _Declarer:
         For example, `(closed ?loc ?dir - direction)` declares two directions, but every action passes a location first.
         """
         parts = self.parts
-        if len(parts.types) > MAX_TYPES:
+        ancestors = self._types()
+        if not ancestors:
             return
-        ancestors = Domain("", supertypes=tuple(parts.types)).types
         demanded = _demanded(self.uses)
         kinds = {constant.name: constant.type for constant in parts.objects_and_constants}
         stated = {(fact.predicate, place, kinds.get(arg)) for fact in self.facts for place, arg in enumerate(fact.args)}
@@ -279,6 +279,10 @@ class _Declarer:
                 self.note(f"{name} takes {', '.join(argument.type for argument in right)}, as every action says")
                 parts.predicates[number] = (name, *typed_words(right))
 
+    def _types(self) -> _Ancestors:
+        """Each type with its ancestors and itself; empty with too many types."""
+        return Domain("", supertypes=tuple(self.parts.types)).types if len(self.parts.types) <= MAX_TYPES else {}
+
     def glued(self) -> None:
         """Split names such as `?x-room` in the lists of variables of actions."""
         types = {name for kind in self.parts.types for name in (kind.name, kind.type)} | {ANY_TYPE}
@@ -294,12 +298,13 @@ class _Declarer:
             self._read()
 
     def variables(self) -> None:
-        """Make parameters of undeclared variables of an action, with the type that its precondition demands.
+        """Make parameters of undeclared variables of an action, with the narrowest type that the action demands.
 
         Variables that occur only in effects or in negated conditions are ambiguous, and stay. So does one that may be a
         wrong name of a parameter.
         """
-        parameters = self._parameters()
+        functions = self._declared(part for part in self.parts.functions if isinstance(part, tuple) and part)
+        parameters, types = {**self._parameters(), **functions}, self._types()
         sections = self.parts.actions
         for number, action in enumerate(self.actions):
             is_slip = _slips(parameter.name for parameter in action.parameters)
@@ -307,10 +312,10 @@ class _Declarer:
             starts = {re.split(r"(?<=.)[-_:]", parameter.name)[0] for parameter in action.parameters}
             missing = [
                 name
-                for name in _free_variables(action, parameters)
+                for name in _free_variables(action, parameters, types)
                 if not is_slip(name.name) and name.name not in starts and not self._may_be(name, action)
             ]
-            if missing and _is_whole(sections[number]):
+            if missing:
                 self.note(
                     f"{action.name} has the parameters {', '.join(map(str, missing))}, too: its precondition names them"
                 )
@@ -334,7 +339,7 @@ class _Declarer:
         names = {arg for fact in facts for arg in fact.args}
         types = _used_objects([*facts, *wanted], known, parameters)
         # A name that only the goal has, or that is similar to a declared one, may be misspelt.
-        is_slip = _slips(known)
+        is_slip = _slips(known, ends=True, digits=True)
         glued = self._glued(known, types)
         new = [
             TypedName(name, kind)
@@ -370,10 +375,11 @@ class _Declarer:
             for name, kinds in self._declared().items()
         }
 
-    def _declared(self) -> _ArgumentTypes:
+    def _declared(self, heads: Iterable[Section] | None = None) -> _ArgumentTypes:
+        """The types of the arguments of each predicate, or of each of some other heads, as declared."""
         return {
-            show(predicate[0]): tuple(one.type for one in read_typed_list(predicate[1:])[0])
-            for predicate in self.parts.declared_predicates
+            show(head[0]): tuple(one.type for one in read_typed_list(head[1:])[0])
+            for head in (self.parts.declared_predicates if heads is None else heads)
         }
 
     def _type_by_use(self, facts: list[Atom]) -> None:
@@ -421,19 +427,14 @@ def _without_unknown(slot: Slot, read: Collection[str]) -> Slot:
 def _action_of(section: Section) -> Action:
     """The action of a section, as far as it can be read."""
     pairs = zip(section[2::2], section[3::2], strict=False)
-    fields: dict[str, Sexpr] = {str(key): value for key, value in pairs if key in FIELDS}
+    fields: dict[str, Sexpr] = {str(key): value for key, value in pairs if str(key).startswith(":")}
     parameters = fields.get(":parameters", ())
     return Action(
         show(section[1]) if len(section) > 1 else "unnamed",
         read_typed_list(parameters if isinstance(parameters, tuple) else ())[0],
-        read_condition(fields.get(":precondition", ())),
+        read_condition(fields.get(":precondition", fields.get(":condition", ()))),
         read_effect(fields.get(":effect", ())),
     )
-
-
-def _is_whole(section: Section) -> bool:
-    """Whether the section of an action consists of its name and of fields."""
-    return len(section) % 2 == 0 and all(key in FIELDS for key in section[2::2])
 
 
 def _with_parameters(section: Section, parameters: Sequence[TypedName]) -> Section:
@@ -447,9 +448,20 @@ def _with_parameters(section: Section, parameters: Sequence[TypedName]) -> Secti
 
 def _uses_in(action: Action) -> Iterator[_Use]:
     """Every atom of an action."""
-    scope = scope_of(action.parameters)
+    return ((node, bound) for node, bound in _parts_of(action) if isinstance(node, Atom))
+
+
+def _parts_of(action: Action) -> Iterator[tuple[Formula, Scope]]:
+    """Every part of the precondition and the effect of an action, with the variables that are bound there."""
     for formula in (action.precondition, action.effect):
-        yield from ((node, bound) for node, bound in walk(formula, scope) if isinstance(node, Atom))
+        yield from walk(formula, scope_of(action.parameters))
+
+
+def _numbers_in(action: Action) -> Iterator[_Use]:
+    """Every function that an action reads or changes, as an atom."""
+    for node, bound in _parts_of(action):
+        for fluent in (*read_fluents(node), *((node.fluent,) if isinstance(node, Change) else ())):
+            yield Atom(fluent.head, tuple(part.head for part in fluent.parts or ())), bound
 
 
 def _conditions(action: Action) -> Iterator[Atom]:
@@ -487,22 +499,26 @@ def _glued_names(action: Section, declared: Collection[str], types: Collection[s
     return glued
 
 
-def _free_variables(action: Action, parameters: Mapping[str, tuple[str, ...]]) -> tuple[TypedName, ...]:
-    """The undeclared variables of a precondition whose atoms demand one type, with that type."""
+def _free_variables(action: Action, parameters: _ArgumentTypes, ancestors: _Ancestors) -> tuple[TypedName, ...]:
+    """The undeclared variables of a precondition, each with the type that is a subtype of all that its uses demand."""
     bound = {parameter.name for parameter in action.parameters}
     types: dict[str, set[str]] = defaultdict(set)
-    for atom in _plain_atoms(action.precondition):
+    for atom, scope in (*_uses_in(action), *_numbers_in(action)):
         kinds = parameters.get(atom.predicate, ())
         for place, arg in enumerate(atom.args):
-            if arg.startswith("?") and arg not in bound:
+            if arg.startswith("?") and arg not in bound and arg not in scope:
                 types[arg].add(kinds[place] if len(kinds) == len(atom.args) else "")
-    return tuple(TypedName(name, kinds.pop()) for name, kinds in types.items() if len(kinds) == 1 and "" not in kinds)
+    names = dict.fromkeys(arg for atom in _plain_atoms(action.precondition) for arg in atom.args)
+    pairs = ((name, kind) for name in names for kind in types[name])
+    return tuple(TypedName(*pair) for pair in pairs if types[pair[0]] <= ancestors.get(pair[1], {pair[1], ANY_TYPE}))
 
 
 def _plain_atoms(condition: Formula) -> Iterator[Atom]:
     """The atoms of a condition that are neither negated nor quantified."""
     if isinstance(condition, Atom):
         yield condition
+    elif isinstance(condition, AtTime):
+        yield from _plain_atoms(condition.part)
     elif isinstance(condition, And | Or):
         for part in condition.parts:
             yield from _plain_atoms(part)
@@ -574,34 +590,35 @@ _COMPARED = 40
 """The maximum length of a name that is compared with others; longer names are not misspelt by accident."""
 
 
-def _slips(known: Iterable[str], ends: bool = False) -> Callable[[str], bool]:
+def _slips(known: Iterable[str], ends: bool = False, digits: bool = False) -> Callable[[str], bool]:
     """A test whether a name may be a known name with one character too many, too few, or wrong, or with two swapped.
 
-    The last character of a name may tell it from others, as in `room-a` and `room-b`: it is compared if `ends`.
+    The last character of a name, or its digits, may tell it from others, as in `room-a` and `room-b`: these are
+    compared if `ends` and `digits`.
     """
     names = {name for name in known if len(name) <= _COMPARED}
-    shortened = {short for name in names for short in _shortened(name)}
-    gaps = {gap for name in names for gap in _gaps(name, ends)}
+    shortened = {short for name in names for short in _shortened(name, digits)}
+    gaps = {gap for name in names for gap in _gaps(name, ends, digits)}
 
     def is_slip(name: str) -> bool:
         if len(name) > _COMPARED:
             return False
         swapped = (name[:at] + name[at + 1] + name[at] + name[at + 2 :] for at in range(len(name) - 1))
-        if name in shortened or any(other in names for other in (*_shortened(name), *swapped) if other != name):
+        if name in shortened or any(other in names for other in (*_shortened(name, digits), *swapped) if other != name):
             return True
-        return name not in names and not gaps.isdisjoint(_gaps(name, ends))
+        return name not in names and not gaps.isdisjoint(_gaps(name, ends, digits))
 
     return is_slip
 
 
-def _gaps(name: str, ends: bool) -> Iterator[tuple[str, str]]:
-    """The parts of a name around each of its characters, except digits; none of a short name."""
-    for at in range(len(name) - (not ends)) if len(name) > 3 else ():
-        if not name[at].isdigit():
+def _gaps(name: str, ends: bool, digits: bool) -> Iterator[tuple[str, str]]:
+    """The parts of a name around each of its characters, except digits unless wanted; none of a short name."""
+    for at in range(len(name) - (not ends)) if len(name) > (1 if digits else 3) else ():
+        if digits or not name[at].isdigit():
             yield name[:at], name[at + 1 :]
 
 
-def _shortened(name: str) -> Iterator[str]:
+def _shortened(name: str, digits: bool) -> Iterator[str]:
     """The name without each of its characters, except digits, which number objects (but not variables)."""
-    counts = not name.startswith("?")
+    counts = not (digits or name.startswith("?"))
     return (name[:at] + name[at + 1 :] for at in range(len(name)) if not (counts and name[at].isdigit()))

@@ -8,7 +8,7 @@ from enum import Enum
 
 from pddlego.pddl.check import check_domain, check_reading
 from pddlego.pddl.conditions import ANY_TYPE, TRUE, TypedName, read_typed_list
-from pddlego.pddl.domain import DECLARATIONS, Domain, parse_domain
+from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF, Domain, parse_domain
 from pddlego.pddl.foreign import CALCULATIONS
 from pddlego.pddl.names import is_name
 from pddlego.pddl.portable import (
@@ -18,7 +18,7 @@ from pddlego.pddl.portable import (
     is_sound_problem,
     problem_refusals,
 )
-from pddlego.pddl.problem import Problem, read_problem
+from pddlego.pddl.problem import PROBLEM_SECTIONS, Problem, read_problem
 from pddlego.pddl.rules import Defect, Level, PddlSyntaxError, Position
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant import by_use, structure
@@ -91,7 +91,9 @@ def repair(domain: str, problem: str, level: Level = Level.CLASSICAL) -> Repaire
     reader = _Reader(noting(RepairKind.STRUCTURAL), both, numbers=level >= Level.NUMBERS)
     reader.read(files[0].parts, files[1].parts)
     parts = reader.parts
-    declared = by_use.declare(parts, noting(RepairKind.DECLARED), level >= Level.NUMBERS)
+    declared: tuple[str, ...] = ()
+    if not reader.is_foreign:  # a declaration or a use may be in what is not read
+        declared = by_use.declare(parts, noting(RepairKind.DECLARED), level >= Level.NUMBERS)
     if not repairs:
         return Repaired(domain, problem)
     # A text without any file is left unchanged, so that the check reports it.
@@ -126,24 +128,32 @@ def repair_problem(domain: str, problem: str, level: Level = Level.CLASSICAL) ->
 class _Reader:
     """Collects sections, each in the file where it belongs. Without `both` files, sections stay in their file.
 
-    Forms of other languages for `numbers` and time are replaced.
+    Forms of other languages for `numbers` and time are replaced. `is_foreign`: a file has sections, or keywords in
+    them, that are unknown or misplaced; these stay as they are.
     """
 
     def __init__(self, note: Note, both: bool, numbers: bool) -> None:
         self.parts = Parts()
         self.domain_goals: list[Slot] = []
         self.note, self.both, self.numbers = note, both, numbers
+        self.is_foreign = False
+        self._types: set[str] = set()
         self._placed: set[tuple[bool, str]] = set()
         self._goals: set[tuple[bool, Section]] = set()
 
     def read(self, domain: Section, problem: Section) -> None:
         functions = set(CALCULATIONS)
+        for part in (*domain, *problem):
+            if structure.head(part) == ":types":
+                self._types.update(map(show, part))
         for in_domain, sections in ((True, domain), (False, problem)):
-            own = list(structure.sections(sections, self.note))
+            if self.numbers:
+                sections = tuple(structure.as_durative(part, self.note) for part in sections)
+            own = list(structure.sections(sections, self._types, self.note))
             functions |= {part[:1] for section in own if section[0] == ":functions" for part in section[1:]}
-            own = [
-                structure.with_numbers(section, functions, self.note) if self.numbers else section for section in own
-            ]
+            foreign = [not self.numbers or structure.is_foreign(section, self._types) for section in own]
+            pairs = zip(own, foreign, strict=True)
+            own = [one if stays else structure.with_numbers(one, functions, self.note) for one, stays in pairs]
             kinds = [str(section[0]) for section in own if in_domain or section[0] not in DECLARATIONS[1:]]
             if not is_in_order(kinds, in_domain):
                 self.note("sections found in another order than planners read")
@@ -157,7 +167,13 @@ class _Reader:
 
     def _take(self, section: Section, in_domain: bool) -> None:
         name, parts = str(section[0]), self.parts
-        if name in _OF_PROBLEM and (self.both or not in_domain):
+        slots = parts.in_domain if in_domain else parts.in_problem
+        is_other = name == ":domain" and parts.problem_domain not in (None, *map(show, section[1:]))
+        is_action = name in FIELDS_OF and not structure.has_fields_alone(section)
+        if name == structure.STRAY or is_other or is_action or structure.is_foreign(section, self._types):
+            self.is_foreign = True
+            slots.append(Slot(structure.STRAY, section if name == structure.STRAY else (structure.STRAY, section)))
+        elif name in _OF_PROBLEM and (self.both or not in_domain):
             self._problem_section(section, in_domain)
         # A problem may have requirements, too.
         elif name in structure.DOMAIN_SECTIONS and (in_domain or (self.both and name != ":requirements")):
@@ -167,7 +183,8 @@ class _Reader:
         else:
             if name == "domain":
                 parts.name = show(section[1]) if len(section) > 1 else "unnamed"
-            (parts.in_domain if in_domain else parts.in_problem).append(Slot(name, section))
+            self.is_foreign |= name not in (("domain",) if in_domain else PROBLEM_SECTIONS)
+            slots.append(Slot(name, section))
 
     def _problem_section(self, section: Section, in_domain: bool) -> None:
         parts, name, rest = self.parts, str(section[0]), section[1:]
@@ -245,7 +262,7 @@ class _Reader:
             parts.predicates += self._predicates(rest)
         elif name == ":functions":
             parts.functions = structure.joined_lists((parts.functions, rest))
-        if name in (":action", ":derived"):
+        if name in (*FIELDS_OF, ":derived"):
             parts.in_domain.append(Slot(name, section))
         else:
             self._add(parts.in_domain, Slot(name, section))
@@ -355,12 +372,12 @@ class PairReading:
         return self.in_domain + self.in_problem
 
 
-def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReading:
+def read_pair(domain: str, problem: str, goal_needed: bool = True, level: Level = Level.CLASSICAL) -> PairReading:
     """Read a domain and a problem. Total: any two texts give a reading.
 
-    Unless `goal_needed`, the goal is ignored, and a missing goal is not a defect.
+    Unless `goal_needed`, the goal is ignored, and a missing goal is not a defect. For `level` see `check`.
     """
-    files = repair(domain, problem)
+    files = repair(domain, problem, level)
     reading = read_problem(files.problem)
     if not goal_needed:
         missing = tuple(name for name in reading.missing if name != ":goal")
@@ -369,5 +386,5 @@ def read_pair(domain: str, problem: str, goal_needed: bool = True) -> PairReadin
         value = parse_domain(files.domain)
     except PddlSyntaxError as error:
         return PairReading(files, None, reading.problem, error.defects)
-    in_problem = tuple(defect for defect in check_reading(value, reading) if defect.blocking)
-    return PairReading(files, value, reading.problem, check_domain(value), in_problem)
+    in_problem = tuple(defect for defect in check_reading(value, reading, level) if defect.blocking)
+    return PairReading(files, value, reading.problem, check_domain(value, level), in_problem)

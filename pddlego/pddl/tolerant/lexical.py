@@ -249,7 +249,7 @@ def _spelt(part: Sexpr, known: Sequence[str], note: Note) -> Iterator[Edit]:
     there = {MISSPELT.get(head, head) for head in heads} - _REPEATED
     unknown = [head for head in heads if head[0] == ":" and head not in _KEYWORDS][:_MOST_MISSPELT]
     for child, span, head in zip(part, part.spans[1:], heads, strict=True):
-        meant = nearest(head, [word for word in known if word not in there]) if head in unknown else None
+        meant = nearest(head, [word for word in known if word not in there], 0.8) if head in unknown else None
         if meant:
             note(f"{head} is called {meant}")
             there |= {meant} - _REPEATED

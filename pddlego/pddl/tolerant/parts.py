@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pddlego.pddl.conditions import TypedName
-from pddlego.pddl.domain import DECLARATIONS
+from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF
 from pddlego.pddl.problem import PROBLEM_SECTIONS
 from pddlego.pddl.sexpr import Sexpr
 from pddlego.pddl.tolerant.layout import Section, same_or
-from pddlego.pddl.tolerant.structure import changed_list, joined_lists
+from pddlego.pddl.tolerant.structure import STRAY, changed_list, joined_lists
 
-_RANKS = {"domain": 0, ":action": 2, ":derived": 2} | dict.fromkeys(DECLARATIONS, 1)
+_RANKS = {"domain": 0, ":derived": 2} | dict.fromkeys(FIELDS_OF, 2) | dict.fromkeys(DECLARATIONS, 1)
 _PROBLEM_RANKS = {name: rank for rank, name in enumerate(PROBLEM_SECTIONS)}
 """The order in which planners read sections; sections of one rank may be in any order."""
 
@@ -53,16 +53,16 @@ class Parts:
         """Append a typed list to the lists of its kind as they were read."""
         self.words[kind] = joined_lists((self.words.get(kind, ()), words))
 
-    def _of(self, slots: Sequence[Slot], kind: str) -> list[Slot]:
-        return [slot for slot in slots if slot.kind == kind]
+    def _of(self, slots: Sequence[Slot], *kinds: str) -> list[Slot]:
+        return [slot for slot in slots if slot.kind in kinds]
 
     @property
     def actions(self) -> list[Section]:
-        return [slot.section for slot in self._of(self.in_domain, ":action")]
+        return [slot.section for slot in self._of(self.in_domain, *FIELDS_OF)]
 
     @actions.setter
     def actions(self, sections: Iterable[Section]) -> None:
-        for slot, section in zip(self._of(self.in_domain, ":action"), sections, strict=True):
+        for slot, section in zip(self._of(self.in_domain, *FIELDS_OF), sections, strict=True):
             slot.section = section
 
     @property
@@ -136,7 +136,8 @@ def _arranged(slots: Sequence[Slot], contents: dict[str, Section], ranks: dict[s
             last = max((number for number, slot in enumerate(placed) if slot.kind in before), default=-1)
             placed.insert(last + 1, Slot(kind, (kind, *content)))
     order = _ranks_of((slot.kind for slot in placed), ranks)
-    return tuple(slot.section for _, slot in sorted(zip(order, placed, strict=True), key=lambda pair: pair[0]))
+    ordered = (slot for _, slot in sorted(zip(order, placed, strict=True), key=lambda pair: pair[0]))
+    return tuple(part for slot in ordered for part in (slot.section[1:] if slot.kind == STRAY else (slot.section,)))
 
 
 def _ranks_of(kinds: Iterable[str], ranks: dict[str, int]) -> list[int]:

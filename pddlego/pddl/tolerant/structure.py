@@ -15,10 +15,14 @@ from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant.layout import Section, same_or
 from pddlego.pddl.tolerant.lexical import Note
 
-DOMAIN_SECTIONS = (*DECLARATIONS, ":action", ":derived")
+DOMAIN_SECTIONS = (*DECLARATIONS, *FIELDS_OF, ":derived")
 
 _ALL_SECTIONS = frozenset({*DOMAIN_SECTIONS, ":domain", ":objects", ":init", ":goal", ":metric"})
 _SECTIONS = _ALL_SECTIONS - {":domain"}
+_REPEATED = frozenset({*FIELDS_OF, ":derived"})
+
+STRAY = ""
+"""The name of a section that is one part of a file, to be left as it is."""
 
 _CONNECTIVES = {"implies": "imply", "implication": "imply"}
 """Wrong connectives in files by models, with the right ones."""
@@ -38,43 +42,102 @@ def _key(part: Sexpr) -> str:
     return MISSPELT.get(part, part) if isinstance(part, str) else head(part)
 
 
-def sections(parts: Iterable[Sexpr], note: Note) -> Iterator[Section]:
-    """The sections of a file, with one section for each action, and nested sections on their own."""
-    for part in _rejoined(_with_colons(_opened(tuple(parts), note), note), note):
+def sections(parts: Iterable[Sexpr], types: Collection[str], note: Note) -> Iterator[Section]:
+    """The sections of a file, with one section for each action, and nested sections on their own.
+
+    A field or an unknown keyword between sections, and what follows it, become sections with the name `STRAY`. A nested
+    section that the file has already stays where it is. For `types` see `is_foreign`.
+    """
+    parts = tuple(_rejoined(_with_colons(_opened(tuple(parts), note), note), note))
+    once = {head(part) for part in parts} - _REPEATED
+    is_stray = False
+    for part in parts:
+        word = show(part[0] if isinstance(part, tuple) and part else part)
+        is_stray = not isinstance(part, tuple) if word[0] == ":" else is_stray and word not in ("domain", "problem")
+        if is_stray:
+            yield STRAY, part
+            continue
         if not isinstance(part, tuple) or not part:
             note(f"'{show(part)[:40]}' found among the sections")
             continue
         if isinstance(part[0], tuple):
             note("sections found in parentheses of their own")
-            yield from sections(part, note)
+            yield from sections(part, types, note)
             continue
         name = head(part)
         if name != part[0]:
             note(f"section {show(part[0])} is called {name}")
-        nested = [child for child in part[1:] if head(child) in _ALL_SECTIONS]
-        own = tuple(child for child in part[1:] if head(child) not in _ALL_SECTIONS)
-        group = name == ":action" and bool(own) and isinstance(own[0], tuple)
-        if group:
+        nested = [child for child in part[1:] if head(child) in _ALL_SECTIONS - once]
+        own = tuple(child for child in part[1:] if head(child) not in _ALL_SECTIONS - once)
+        members = [(":action", *child) for child in own if isinstance(child, tuple) and head(child) not in FIELDS]
+        group = name == ":action" and bool(own) and isinstance(own[0], tuple) and head(own[0])[:1] != ":"
+        if group and not any(map(_fields_in, members)) and not nested:
+            yield part
+        elif group:
             note("several actions found in one section")
-            members = [(":action", *child) for child in own if isinstance(child, tuple) and head(child) not in FIELDS]
-            yield from (_action(member, note) for member in members)
+            yield from (_action(member, types, note) for member in members)
         elif name == ":action" and part[0] == ":actions" and all(isinstance(child, str) for child in own):
             note("the actions found in a section around them")  # which may have listed their names
-        elif name == ":action":
-            yield _action(same_or(part, (name, *own)), note)
+        elif name in FIELDS_OF:
+            yield _action(same_or(part, (name, *own)), types, note)
         elif name in ("domain", "problem"):
-            yield from _header(same_or(part, (name, *own)), note)
+            yield from _header(same_or(part, (name, *own)), once, note)
         else:
             yield same_or(part, (name, *own))
         if nested and not group:
             note(f"section {', '.join(dict.fromkeys(head(section) for section in nested))} found inside {name}")
-        yield from sections(nested, note)
+        yield from sections(nested, types, note)
 
 
-def _header(part: Section, note: Note) -> Iterator[Section]:
+def as_durative(part: Sexpr, note: Note) -> Sexpr:
+    """A section with the name of durative actions if it is an action with the fields of these alone."""
+    if head(part) != ":action" or not has_fields_alone(durative := (":durative-action", *part[1:])):
+        return part
+    if not {":duration", ":condition", ":effect"} <= set(part[2::2]):
+        return part
+    note(f"{show(part[1])} is a durative action: it has a duration and a condition with times")
+    return durative
+
+
+def is_foreign(section: Section, types: Collection[str]) -> bool:
+    """Whether a section has a keyword that does not belong there, or a field of an action twice: it stays as it is.
+
+    A list may have its `types` behind ':' instead of '-'.
+    """
+    if section[0] == ":requirements":
+        return any(isinstance(part, tuple) for part in section)
+    if any(show(name)[0] == ":" for name in section[1:2] if section[0] in FIELDS_OF):
+        return True
+    keys = _fields_in(section)
+    rest = (part[1:] if isinstance(part, tuple) and _key(part) in keys else part for part in section[1:])
+    words = tuple(part for part in rest if isinstance(part, tuple) or _key(part) not in keys)
+    return len(set(keys)) < len(keys) or _has_keyword(words, types)
+
+
+def has_fields_alone(action: Section) -> bool:
+    """Whether the section of an action consists of its name and of fields."""
+    return len(action) % 2 == 0 and all(key in FIELDS_OF[str(action[0])] for key in action[2::2])
+
+
+def _fields_in(action: Section) -> list[str]:
+    """The fields of an action, correctly spelt, as words or as the first words of lists; empty for other sections."""
+    return [key for key in map(_key, action[2:]) if key in FIELDS_OF.get(head(action), ())]
+
+
+def _has_keyword(words: Section, types: Collection[str]) -> bool:
+    typed = "-" not in words and all(isinstance(word, str) for word in words)
+    return any(
+        _has_keyword(word, types)
+        if isinstance(word, tuple)
+        else word[0] == ":" != word and not (typed and word[1:] in types)
+        for word in words
+    )
+
+
+def _header(part: Section, once: Collection[str], note: Note) -> Iterator[Section]:
     """The header `(domain d)`, and a section inside it, as in `(domain d :requirements :strips)`."""
     name, behind = part[:2], part[2:]
-    if behind and isinstance(behind[0], str) and _key(behind[0]) in _ALL_SECTIONS:
+    if behind and isinstance(behind[0], str) and _key(behind[0]) in _ALL_SECTIONS - {*once}:
         note(f"section {_key(behind[0])} found beside the name")
         yield name
         yield (_key(behind[0]), *behind[1:])
@@ -86,13 +149,14 @@ def _opened(parts: Section, note: Note) -> Section:
     """The sections with missing opening parentheses added; such a section ends where the next begins."""
     opened: list[Sexpr | list[Sexpr]] = []
     inside = False
+    there = {head(part) for part in parts} - _REPEATED
     for part in parts:
         key = _key(part)
-        if isinstance(part, str) and key in _SECTIONS:
+        if isinstance(part, str) and key in _SECTIONS - there:
             note(f"an opening parenthesis was missing before {key}")
             opened.append([key])
             inside = True
-        elif inside and key not in _ALL_SECTIONS:
+        elif inside and not (isinstance(part, tuple) and (key[:1] == ":" or key in ("domain", "problem"))):
             section = opened[-1]
             assert isinstance(section, list)
             section.append(part)
@@ -123,52 +187,67 @@ def _rejoined(parts: Section, note: Note) -> Iterator[Sexpr]:
     key = ""
     for part in parts:
         word = _key(part)
-        if action and (key or word in FIELDS):
-            note("an action was closed before its end")
+        if action and (key or word in FIELDS_OF[head(action)]):
             behind.append(part)
             key = word if isinstance(part, str) else ""
             continue
-        if action:
-            yield same_or(action, (*action, *behind))
+        yield from _with_fields(action, behind, note)
         behind.clear()
-        action = part if isinstance(part, tuple) and word == ":action" else ()
+        action = part if isinstance(part, tuple) and word in FIELDS_OF else ()
         if not action:
             yield part
-    if action:
-        yield same_or(action, (*action, *behind))
+    yield from _with_fields(action, behind, note)
 
 
-def _action(section: Section, note: Note) -> Section:
+def _with_fields(action: Section, behind: Section | list[Sexpr], note: Note) -> Iterator[Sexpr]:
+    """The action with the fields behind it; both as they are if the action has one of these fields."""
+    keys = _fields_in((*action, *behind))
+    if behind and len(set(keys)) == len(keys):
+        note("an action was closed before its end")
+        yield (*action, *behind)
+    elif action:
+        yield from (action, *behind)
+
+
+def _action(section: Section, types: Collection[str], note: Note) -> Section:
     """The section of an action with its fields repaired, in the usual order."""
-    name, fields, key = section[1] if len(section) > 1 else "unnamed", dict[str, list[Sexpr]](), ""
+    if len(section) < 3 or is_foreign(section, types):
+        return section
+    name, fields, key = section[1], dict[str, list[Sexpr]](), ""
+    known = FIELDS_OF[str(section[0])]
     notes: list[str] = []
     there = set(map(_key, section[2:]))
     for part in section[2:]:
         word = _key(part)
         bare = part if isinstance(part, str) else part[0] if part else ""
         meant = MISSPELT.get(f":{bare}", f":{bare}") if isinstance(bare, str) else ""
-        if meant in FIELDS and meant not in there:  # without its colon
+        if meant in known and meant not in there:  # without its colon
             word = meant
-        if isinstance(part, str) and word in FIELDS:
+        if isinstance(part, str) and word in known:
             if word != part:
                 notes.append(f"{part} is called {word}")
             key = word
             fields.setdefault(key, [])
-        elif isinstance(part, tuple) and word in FIELDS:
+        elif isinstance(part, tuple) and word in known:
             notes.append("the parts of an action found in parentheses")
             fields.setdefault(word, []).extend(part[1:])
             key = ""
         else:
             fields.setdefault(key, []).append(part)
-    several = (parts for field, parts in fields.items() if field != ":parameters" and len(parts) > 1)
-    if "" in fields or any(isinstance(part, str) for parts in several for part in parts):
+    listed = fields.get(":parameters", [])
+    several = [parts for parts in fields.values() if len(parts) > 1]
+    words = any(isinstance(part, str) for parts in several if parts is not listed for part in parts)
+    # A list in parentheses is complete.
+    is_behind = listed in several and isinstance(listed[0], tuple) and ":parameters" in section
+    is_moved = bool(several) and [] in fields.values()
+    if "" in fields or is_behind or words or is_moved or len(fields.get(":duration", "1")) != 1:
         return section  # a misplaced part: the check reports it
     for what in notes:
         note(what)
-    if list(fields) != [field for field in FIELDS if field in fields]:
+    if list(fields) != [field for field in known if field in fields]:
         note("the parts of an action found in another order")
-    action: list[Sexpr] = [":action", name]
-    for field in FIELDS:
+    action: list[Sexpr] = [section[0], name]
+    for field in known:
         if field in fields:
             action += [field, _field(field, fields[field], note)]
     return same_or(section, tuple(action))
@@ -180,6 +259,8 @@ def _field(key: str, parts: list[Sexpr], note: Note) -> Sexpr:
             return flat_list(parts[0], note)
         note("the parameters of an action found without parentheses")
         return flat_list(tuple(parts), note)
+    if key == ":duration":
+        return parts[0]
     condition = _condition(parts, note)
     return _literals(condition, note) if key == ":effect" else condition
 
