@@ -255,3 +255,9 @@ def test_what_the_package_imports_is_declared_as_a_dependency() -> None:
                 imported = [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
             for top in {name.split(".")[0] for name in imported} - set(sys.stdlib_module_names):
                 assert top_levels.get(top, top.lower().replace("_", "-")) in names, f"{module} imports {top}"
+
+
+def test_no_advice_names_a_package_that_is_not_published() -> None:
+    """Until pddlego is published, its extras are installed from a copy of the repository."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+    assert not [path for path, text in texts.items() if re.search(r"pip install '?pddlego", text)]

@@ -21,7 +21,7 @@ def command(timeout: _Seconds = 60.0, memory: _Memory = 4096) -> None:
     """
     if find_spec("pygls") is None:
         what = "The language server is not installed"
-        raise UsageError(what, "Missing: pygls.", "Install it: pip install 'pddlego[lsp]'.")
+        raise UsageError(what, "Missing: pygls.", "Install it: pip install '.[lsp]'.")
     if is_typed_at():
         what = "The language server cannot start: its input is a terminal"
         raise UsageError(what, "An editor starts it.", "Enter 'pddlego lsp' in your editor's settings.")

@@ -19,7 +19,7 @@ def command(timeout: _Seconds = 60.0, memory: _Memory = 4096) -> None:
     Agents start this command themselves: see the documentation for their configuration. Needs the extra mcp.
     """
     if find_spec("mcp") is None:
-        raise UsageError("The tool server is not installed", "Missing: mcp.", "Install it: pip install 'pddlego[mcp]'.")
+        raise UsageError("The tool server is not installed", "Missing: mcp.", "Install it: pip install '.[mcp]'.")
     from pddlego.mcp_server import serve_tools
 
     serve_tools(timeout, memory)

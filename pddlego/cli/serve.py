@@ -45,7 +45,7 @@ def command(
     A session plays one episode after another. Test seeds are refused without --split test.
     """
     if find_spec("openenv") is None:
-        advice = "Install it: pip install 'pddlego[openenv]'."
+        advice = "Install it: pip install '.[openenv]'."
         raise UsageError("The environment server is not installed", "Missing: openenv.", advice)
     token = os.environ.get(_TOKEN, "").strip()
     if host not in _LOOPBACK and not token:

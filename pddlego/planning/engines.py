@@ -507,7 +507,7 @@ class _Engine:
 
 _ENGINES = {
     "pyperplan": _Engine(solve_strips),
-    "fast-downward": _Engine(_solve_downward, "up_fast_downward", "pip install 'pddlego[fast-downward]'"),
+    "fast-downward": _Engine(_solve_downward, "up_fast_downward", "pip install '.[fast-downward]'"),
     "mimir": _Engine(_solve_mimir, "pymimir", "pip install pymimir"),
     "kairos": _Engine(_solve_kairos, "kairos", "pip install kairos-planner, which has wheels for Linux only"),
 }

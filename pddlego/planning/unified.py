@@ -101,6 +101,6 @@ def _unified_planning() -> Any:
         import unified_planning.io
         import unified_planning.shortcuts
     except ImportError as error:
-        advice = "Install pddlego with its extra: pip install 'pddlego[unified-planning]'."
+        advice = "Install pddlego with its extra: pip install '.[unified-planning]'."
         raise ExchangeError("unified-planning is not installed", f"{error}.", advice) from error
     return up

@@ -79,7 +79,7 @@ def _save(figure: Figure, target: Path | io.StringIO, to: str, metadata: dict[st
         figure.savefig(target, format=to, metadata=metadata, bbox_inches="tight")
 
 
-INSTALL_MATPLOTLIB = "Install matplotlib: pip install 'pddlego[figures]'."
+INSTALL_MATPLOTLIB = "Install matplotlib: pip install '.[figures]'."
 
 
 def can_draw() -> bool:

@@ -648,7 +648,7 @@ def test_a_line_for_editors_holds_place_severity_text_and_rule(tmp_path: Path) -
 def test_a_missing_extra_is_named_in_three_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygls", None)
     done = run("lsp", cwd=tmp_path)
-    assert done.returncode == 2 and "pip install 'pddlego[lsp]'" in done.stderr
+    assert done.returncode == 2 and "pip install '.[lsp]'" in done.stderr
     assert len(done.stderr.splitlines()) == 3
 
 

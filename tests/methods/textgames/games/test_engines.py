@@ -234,8 +234,8 @@ def test_gold_needs_a_solution(coin: GameSetting, planner: ProcessPlanner) -> No
 
 def test_an_engine_whose_package_is_missing_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = ("no_such_package",)
-    far = games.OwnEngine("nowhere:Game", missing, missing, "pip install 'pddlego[far]'")
+    far = games.OwnEngine("nowhere:Game", missing, missing, "pip install '.[far]'")
     monkeypatch.setattr(games, "OWN", {"far": far})
-    assert games.missing_for("far") == "pip install 'pddlego[far]'"
+    assert games.missing_for("far") == "pip install '.[far]'"
     with pytest.raises(UsageError, match="The engine 'far' is missing\nIts package no_such_package is not installed"):
         games.make_game("far", games.GameSpec("x", {}, 0, "train"))
