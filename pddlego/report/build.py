@@ -15,7 +15,15 @@ from pddlego.errors import JournalError, UsageError
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import PairedComparison, Side, compare_paired, holm_corrected
 from pddlego.evaluation.table import Row, by_configuration, played_of, rows, spent_elsewhere
-from pddlego.evaluation.truth import EVERY_RESULT, Causes, Progress, ResultFilter, last_attempts, with_truth
+from pddlego.evaluation.truth import (
+    EVERY_RESULT,
+    Causes,
+    Progress,
+    ResultFilter,
+    last_attempts,
+    unchecked_cells,
+    with_truth,
+)
 from pddlego.methods.base import base_mode
 from pddlego.methods.registry import measuring_of
 from pddlego.models.base import notes
@@ -42,7 +50,7 @@ from pddlego.report.tables import (
     share_tables,
     success,
 )
-from pddlego.runs.cells import NO_MODEL
+from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import CONFIRMED, EPISODES, LEDGER, RESUMED
 from pddlego.runs.store import (
     RESULTS,
@@ -240,7 +248,9 @@ def build_report(
     finished = last_attempts(last for last, _, _ in folders)
     cells = {cell for path in paths for cell in read_cells(path)}
     wanted.check_names(cells.union(result.cell for result in finished))
-    causes = Causes(result for result in finished if wanted.has(result.cell))
+    by_path = zip(paths, folders, strict=True) if progress is None else ()
+    unchecked = itertools.chain(*(unchecked_cells(path, last) for path, (last, _, _) in by_path))
+    causes = Causes((result for result in finished if wanted.has(result.cell)), unchecked)
     results = [result for result in finished if wanted.matches(result, causes)]
     if not results:
         damaged = next((warning for _, _, warnings in folders for warning in warnings), "")
@@ -254,9 +264,7 @@ def build_report(
     all_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
     all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
     damage = [] if prices or wanted != EVERY_RESULT else list(filter(None, [spent_elsewhere(all_rows, entries)]))
-    played_in = Counter(result.cell for last, _, _ in folders for result in last if wanted.has(result.cell))
-    if several := sum(number > 1 for number in played_in.values()):
-        damage.append(f"In several runs: {count(several, 'episode')}. The result of the last run counts.")
+    damage += _doubles(result.cell for last, _, _ in folders for result in last if wanted.has(result.cell))
     for path, (_, summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
         damage += [*damaged_lines, *changed_journals(path, summaries), *damaged_ledger]
     ordered = sorted(results, key=lambda result: (configuration_order((result.cell.configuration, 0)), result.cell))
@@ -283,6 +291,12 @@ def build_report(
         incomplete="" if wanted.needs_results else played_of(results, list(filter(wanted.has, cells))),
         damage=tuple(damage),
     )
+
+
+def _doubles(cells: Iterable[Cell]) -> Iterator[str]:
+    """A note on the cells that are in several runs, if there are any."""
+    if several := sum(number > 1 for number in Counter(cells).values()):
+        yield f"In several runs: {count(several, 'episode')}. The result of the last run counts."
 
 
 def _attempts(path: Path, progress: Progress | None) -> tuple[list[Summary], list[Summary], tuple[str, ...]]:
