@@ -83,7 +83,7 @@ EPISODE_COLUMNS: tuple[ListColumn[EpisodeStatus], ...] = (
     ),
     ListColumn("cause", lambda episode: str(episode.cause or ""), lambda episode: "magenta", width=50, narrow=20),
     ListColumn("model", lambda episode: episode.model, width=30),
-    ListColumn("calls", lambda episode: str(episode.calls or ""), right=True),
+    ListColumn("calls", lambda episode: "" if episode.calls is None else str(episode.calls), right=True),
     ListColumn("time", lambda episode: f"{episode.seconds:.1f}" if episode.seconds else "", right=True),
     ListColumn("cost", lambda episode: money(episode.cost) if episode.cost else "", right=True),
     ListColumn("changed", lambda row: time.strftime("%m-%d %H:%M:%S", time.localtime(row.modified_at)), width=14),

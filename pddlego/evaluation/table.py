@@ -12,6 +12,7 @@ import math
 import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -199,15 +200,18 @@ def columns(results: Collection[Summary]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*CELL_COLUMNS, first, *measured, *others, *files, *engine)))
 
 
-def result_table(results: Iterable[Summary]) -> str:
-    """The table of episodes as CSV: a line for each cell, sorted, without anything that differs from run to run."""
+def result_table(results: Iterable[Summary], same: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The table of episodes as CSV: a line for each cell, sorted, without anything that differs from run to run.
+
+    `same` are more columns with one value.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     ordered = sorted(results, key=lambda summary: summary.cell)
-    head = columns(ordered)
+    head = (*columns(ordered), *same)
     writer.writerow(head)
     for summary in ordered:
-        values = as_values(summary)
+        values = as_values(summary) | same
         writer.writerow(csv_cell(values.get(name, "")) for name in head)
     return text.getvalue()
 
@@ -271,14 +275,15 @@ def _mean_columns(rows: Sequence[Mapping[str, Measured]]) -> Iterator[ShownColum
         numbers = [row.get(name) for row in rows]
         columns = [number.column for number in numbers if number is not None]
         rank = 9 if any(column.compared for column in columns) else columns[0].rank
-        yield ShownColumn(name, [_mean(number) for number in numbers], rank)
+        hidden = all(column.blank_zero for column in columns) and not any(number and number.mean for number in numbers)
+        yield ShownColumn(name, [_mean(None if hidden else number) for number in numbers], rank)
         if any(column.median for column in columns):
             yield ShownColumn("median", [_number(number.median if number else None, 1) for number in numbers], 2)
 
 
 def _mean(measured: Measured | None) -> str:
-    """A mean as a cell; empty if it does not exist, or if it is 0 in a column with `blank_zero`."""
-    if measured is None or measured.mean is None or (measured.column.blank_zero and not measured.mean):
+    """A mean as a cell; empty if it does not exist."""
+    if measured is None or measured.mean is None:
         return ""
     if measured.column.counted:
         return f"{round(measured.mean * measured.episodes)}/{measured.episodes}"

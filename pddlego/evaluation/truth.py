@@ -125,14 +125,15 @@ def explain_losses(folder: Path, progress: Progress | None) -> tuple[dict[Path, 
     Without `progress` nothing is checked: only known errors are used. Raises `UsageError` for unreadable results.
     """
     results = with_truth(folder, last_attempts([read_results(folder)[0]]), progress)
-    causes = Causes(results, unchecked_cells(folder, results) if progress is None else ())
+    causes = Causes(results, unchecked_cells([(folder, results)]) if progress is None else ())
     return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, causes
 
 
-def unchecked_cells(folder: Path, results: Iterable[Summary]) -> Iterator[Cell]:
-    """The cells of those results in a run folder whose claims can be checked, and have not been checked yet."""
-    known = read_truth(folder)
-    return (result.cell for result in results if result.digest not in known and _has_claims(result))
+def unchecked_cells(runs: Iterable[tuple[Path, Iterable[Summary]]]) -> Iterator[Cell]:
+    """The cells of those results of run folders whose claims can be checked, and have not been checked yet."""
+    for folder, results in runs:
+        known = read_truth(folder)
+        yield from (result.cell for result in results if result.digest not in known and _has_claims(result))
 
 
 def cause_if_checked(journal: Path) -> LastingError | None:

@@ -68,7 +68,7 @@ class Table(NamedTuple):
         kept = [place for place in range(len(self.head)) if place not in same]
         about = ", ".join(self.body[0][place] for place in same)
         return Table(
-            _with_note(self.title, about),
+            with_note(self.title, about),
             [self.head[place] for place in kept],
             [[row[place] for place in kept] for row in self.body],
             frozenset((row, kept.index(place)) for row, place in self.bold),
@@ -90,7 +90,7 @@ class Table(NamedTuple):
         total = len(columns) * len(starts)
         return [
             Table(
-                self.title if total == 1 else _with_note(self.title, f"part {number} of {total}"),
+                self.title if total == 1 else with_note(self.title, f"part {number} of {total}"),
                 [self.head[place] for place in own],
                 [[row[place] for place in own] for row in self.body[start : start + height]],
                 frozenset(
@@ -129,8 +129,17 @@ class Table(NamedTuple):
         csv.writer(file, lineterminator="\n").writerows([list(map(csv_cell, row)) for row in (self.head, *self.body)])
         return file.getvalue()
 
+    def with_column(self, name: str, cells: Iterable[str]) -> Table:
+        """The table with one more column, the last one."""
+        body = [[*row, cell] for row, cell in zip(self.body, cells, strict=True)]
+        return self._replace(head=[*self.head, name], body=body)
 
-def _with_note(title: str, note: str) -> str:
+    def noted(self, note: str) -> Table:
+        """The table with a note in its title."""
+        return self._replace(title=with_note(self.title, note))
+
+
+def with_note(title: str, note: str) -> str:
     """The title with a note in parentheses, after the one that it may have."""
     if not note:
         return title
@@ -189,15 +198,35 @@ Scored = tuple[float | None, str]
 
 
 def success(rows: Sequence[Row]) -> Table:
-    """The success in per cent with Wilson's interval, in the layout of the paper's Table 1."""
+    """The success in per cent with Wilson's interval, in the layout of the paper's Table 1.
+
+    Numbers of episodes that differ are in the cells, and so are those that ended with an error.
+    """
+    episodes = {row.episodes for row in rows}
 
     def cell(known: Sequence[Row]) -> Scored:
         share = statistics.mean(row.success for row in known)
-        return share, f"{100 * share:.0f}" + (f" ({known[0].interval.percent})" if len(known) == 1 else "")
+        text = f"{100 * share:.0f}" + (f" ({known[0].interval.percent})" if len(known) == 1 else "")
+        return share, text + _episodes_of(known, len(episodes) > 1)
 
-    episodes = {row.episodes for row in rows}
-    number = f", {count(episodes.pop(), 'episode')} each" if len(episodes) == 1 else ""
-    return _grid(f"Success in %{number} (95 % Wilson interval)", rows, cell)
+    number = f", {count(max(episodes), 'episode')} each" if len(episodes) == 1 else ""
+    errors = "; errors count as not won" if any(row.counted < row.episodes for row in rows) else ""
+    return _grid(f"Success in %{number} (95 % Wilson interval{errors})", rows, cell)
+
+
+def _episodes_of(rows: Sequence[Row], all_of_them: bool) -> str:
+    """` n=6, 2 errors`: the number of episodes, if `all_of_them` are wanted, and of those that ended with errors."""
+    episodes = sum(row.episodes for row in rows)
+    errors = episodes - sum(row.counted for row in rows)
+    return "".join([f" n={episodes}"] * all_of_them + [f", {count(errors, 'error')}"] * (errors > 0))
+
+
+def with_episodes(table: Table, rows: Sequence[Row]) -> Table:
+    """The table of configurations with their numbers of episodes, if these differ or some ended with an error."""
+    texts = {(row.setting, row.mode, row.model): _episodes_of([row], True)[3:] for row in rows}
+    cells = [texts.get((row[0], row[1], row[2]), "") for row in table.body] if table.head[:3] == [*NAMES] else []
+    differ = len(set(cells)) > 1 or any(not cell.isdecimal() for cell in cells)
+    return table.with_column("episodes", cells) if differ else table
 
 
 def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
@@ -220,14 +249,14 @@ def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
         mean = statistics.mean(map(statistics.mean, numbers))
         interval = bootstrap_mean(numbers[0] if len(numbers) == 1 else ())
         bounds = f" ({interval.low:.1f}-{interval.high:.1f})" if math.isfinite(interval.low) else ""
-        return None, f"{mean:.1f}{bounds}" + (f" n={len(numbers[0])}" if len(numbers) == 1 else "")
+        return None, f"{mean:.1f}{bounds} n={sum(map(len, numbers))}"
 
     names = " or ".join(dict.fromkeys(filter(None, compared.values())))
     return _grid(f"Mean {names or 'steps'} of won episodes (95 % bootstrap interval)", rows, cell)
 
 
 def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Scored]) -> Table:
-    """A row for each game, and a column for each model and mode; the best of each row is bold.
+    """A row for each game, and a column for each model and mode; the best of each row is bold if all played the same.
 
     With ablations it has a row for each game and mode, and a column for each model. The last rows are the means over
     games, each of which counts the same. Without ablations, many methods are the rows, and the games the columns.
@@ -250,12 +279,17 @@ def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Sc
             of_methods = [[known.get((game, *method)) for game in over] for method in columns]
             cells = [cell_of([row for row in own if row]) if all(own) else (None, "") for own in of_methods]
             values = [value for value, _ in cells if value is not None]
-            for place, (value, _) in enumerate(cells) if len(set(values)) > 1 else ():
+            played = {
+                tuple((row.episodes, row.counted, row.seeds) for row in own if row)
+                for own, (value, _) in zip(of_methods, cells, strict=True)
+                if value is not None
+            }
+            for place, (value, _) in enumerate(cells) if len(set(values)) > 1 == len(played) else ():
                 bold |= {(len(body), place + 1 + len(names))} if value == max(values) else set()
             if name != ALL_GAMES or any(text for _, text in cells):
                 body.append([name, *names, *(text for _, text in cells)])
     named = {model for model, _ in methods} - {NO_MODEL}
-    table = Table(_with_note(title, named.pop() if len(named) == 1 else ""), head, body, frozenset(bold))
+    table = Table(with_note(title, named.pop() if len(named) == 1 else ""), head, body, frozenset(bold))
     if len(lines[0][0]) or len(methods) <= max(_MOST_METHODS, len(body)):
         return table
     turned = [list(column) for column in zip(head, *body, strict=True)]
@@ -267,7 +301,7 @@ _MOST_METHODS = 4
 """The number of methods up to which these are columns."""
 
 
-def cost_table(rows: Iterable[Row]) -> Table:
+def cost_table(rows: Sequence[Row]) -> Table:
     """The requests, tokens and cost of each configuration."""
     body = [
         [
@@ -279,7 +313,7 @@ def cost_table(rows: Iterable[Row]) -> Table:
         for row in rows
     ]
     head = [*NAMES, "calls", "input tokens", "output tokens", "cost in total", "cost per call"]
-    return Table("Requests and tokens of an episode (means), and cost", head, body)
+    return with_episodes(Table("Requests and tokens of an episode (means), and cost", head, body), rows)
 
 
 def all_numbers(rows: Sequence[Row]) -> Table:

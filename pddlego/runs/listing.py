@@ -60,7 +60,7 @@ class EpisodeStatus:
     modified_at: float = 0.0
     read: int = 0
     damaged: bool = False
-    calls: int = 0
+    calls: int | None = None
     seconds: float = 0.0
     cost: float = 0.0
     cause: LastingError | None = None
