@@ -155,7 +155,7 @@ def print_list(console: Console, run: Path, journals: Sequence[Path]) -> None:
             episodes.set_causes(causes_of(run, check_progress()))
     rows = [episodes.episodes[journal.name] for journal in journals if journal.name in episodes.episodes]
     console.print(f"{run}: {episode_summary(rows)}")
-    console.print(plain_table(EPISODE_COLUMNS, rows))
+    console.print(plain_table(EPISODE_COLUMNS, rows, console.width))
 
 
 def print_problem(console: Console, journal: Path, step: int | None) -> None:

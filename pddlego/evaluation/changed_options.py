@@ -34,7 +34,7 @@ def _changed(path: Path) -> Iterator[str]:
     for name, kept in settings.items():
         with suppress(PddlegoError):  # a method or a setting that is not there any more has no defaults
             played, game = method(kept["method"]), name.removesuffix(f" ({kept['method']})")
-            defaults = recorded(played.options()) | played.load(game, played.options()).resolved()
+            defaults = {**recorded(played.options()), **played.load(game, played.options()).resolved()}
             for option, text in _differences(played.options, kept["options"], defaults):
                 writing = [mode.name for mode in played.modes if mode.carries.kind and mode.carries.option == option]
                 cost = _requests(path, kept["options"][option], game, writing) if writing else ""

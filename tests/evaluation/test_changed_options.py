@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -17,10 +18,12 @@ from pddlego.methods.registry import method, methods
 from pddlego.util.options import options_of, recorded
 
 
-def configuration(game: str = "coin", owner: str = "textgames", **changes: Any) -> dict[str, Any]:
+def configuration(
+    game: str = "coin", owner: str = "textgames", changes: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
     """What a manifest records, with changes of the options of the method, or of groups (mappings)."""
     played = method(owner)
-    options = recorded(played.options()) | played.load(game, played.options()).resolved()
+    options = {**recorded(played.options()), **played.load(game, played.options()).resolved()}
     groups: dict[str, Any] = {name: recorded(kind()) for name, kind in COMMON_GROUPS.items()}
     groups["limits"] |= {"calls": None, "tokens": None}
     for name, value in changes.items():
@@ -52,7 +55,7 @@ def test_each_option_that_affects_episodes_is_named(tmp_path: Path, group: str) 
         flag = option.flag
         if value is None or flag is None or not flag.affects_episodes or group == "what":
             continue
-        said = line(tmp_path, configuration(**{group: {option.field: value}}))
+        said = line(tmp_path, configuration(changes={group: {option.field: value}}))
         shown = "" if value is True else f" {value}"
         named = f"options: --{option.name.replace('_', '-')}{shown}"
         assert said == ("" if option.field == "base_url" else named), "an address is not shown"
@@ -65,13 +68,13 @@ def test_each_option_of_a_game_is_named(tmp_path: Path, option: str) -> None:
     if option in ("parameters", "searches"):
         before = configuration()["settings"]["coin"]["options"][option]
         key = next(iter(before))
-        assert line(tmp_path, configuration(**{option: {**before, key: "x"}})) == f"options: {key}=x"
+        assert line(tmp_path, configuration(changes={option: {**before, key: "x"}})) == f"options: {key}=x"
         return
     value = next(others(kind, option), None)
     if own.flag is None or not own.flag.affects_episodes:
         return
     assert value is not None
-    assert f"--{own.name.replace('_', '-')}" in line(tmp_path, configuration(**{option: value}))
+    assert f"--{own.name.replace('_', '-')}" in line(tmp_path, configuration(changes={option: value}))
 
 
 SETTINGS = {
@@ -90,7 +93,7 @@ def test_defaults_are_not_named(tmp_path: Path, owner: str) -> None:
 
 
 def test_what_is_changed_for_some_games_names_them(tmp_path: Path) -> None:
-    both = configuration("coin", max_steps=9)
+    both = configuration(changes={"max_steps": 9})
     both["settings"] |= configuration("twc")["settings"]
     assert line(tmp_path, both) == "options: --max-steps 9 (coin)"
     both["settings"]["gone"] = {"method": "textgames", "options": {"max_steps": 3}}
@@ -101,7 +104,7 @@ def test_what_is_changed_for_some_games_names_them(tmp_path: Path) -> None:
 
 def test_a_search_for_all_goals_is_one_word_and_folders_are_left_out(tmp_path: Path) -> None:
     searches = configuration()["settings"]["coin"]["options"]["searches"]
-    said = line(tmp_path, configuration(searches=dict.fromkeys(searches, "gbf(hff)")))
+    said = line(tmp_path, configuration(changes={"searches": dict.fromkeys(searches, "gbf(hff)")}))
     assert said == "options: searches=gbf(hff)"
-    said = line(tmp_path, configuration(rules_from="/home/user/rules.toml"))
+    said = line(tmp_path, configuration(changes={"rules_from": "/home/user/rules.toml"}))
     assert said == "options: --rules-from rules.toml (requests unknown)"

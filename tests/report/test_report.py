@@ -433,11 +433,47 @@ def test_no_number_is_ever_cut_short(width: int) -> None:
         assert (name in hidden) or number in text
 
 
-def test_a_narrow_terminal_leaves_out_the_least_important_columns() -> None:
-    table = Table("T", ["second", "seeds", "p", "95 %"], [["edit", "5", "0.5", "+0.00 to +9.00"]])
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
+@pytest.mark.parametrize("games", [1, 3])
+def test_a_difference_keeps_its_interval_and_its_n(width: int, games: int) -> None:
+    """In one part of a narrow table; what is equal or has no value throughout is said below."""
+    pairs = [
+        compare_paired(side("edit", RESULTS[:10]), side(f"gen-no-{other}", slower(other)), "coin", "steps")
+        for other in ("look", "feedback")
+    ]
+    pairs = [replace(pair, game=f"game-{place}") for pair in pairs for place in range(games)]
     file = io.StringIO()
-    print_table(Console(file=file, width=22), table)
-    assert " ".join(file.getvalue().split()) == "T second seeds p edit 5 0.5 A wider terminal also shows: 95 %."
+    print_table(Console(file=file, width=width), comparison_table(pairs))
+    text = file.getvalue()
+    assert all(len(line) <= width for line in text.splitlines())
+    lines, below = text.splitlines(), text.partition("In all rows:")[2]
+    differences = [line for line in lines if " steps" in line and "all rows" not in line]
+    assert len(differences) == 2 * games or "difference" in below
+    for line in differences if width >= 80 else ():
+        assert " 10 " in line or "both won 10" in below, "its n"
+        assert " to " in line or "95 %" in below, "its interval"
+    assert "A wider terminal" not in text
+
+
+def slower(other: str) -> list[Summary]:
+    """Episodes with more steps than those of `edit`."""
+    more = 2 if other == "look" else 4
+    return [replace(item, measures=Measures({"steps": 8 + more - seed % 2})) for seed, item in enumerate(RESULTS[:10])]
+
+
+def test_columns_that_tell_no_rows_apart_go_first() -> None:
+    head = ["game", "error", "seeds", "p", "cost", "lost"]
+    body = [
+        ["coin", "missing connected", "5", "0.5", "n/a", "3 of 4"],
+        ["twc", "wrong at", "5", "0.2", "n/a", "1 of 2"],
+    ]
+    file = io.StringIO()
+    print_table(Console(file=file, width=34), Table("T", head, body))
+    assert "In all rows: seeds 5, cost n/a." in file.getvalue()
+    assert "part" not in file.getvalue() and "0.5" in file.getvalue() and "1 of 2" in file.getvalue()
+    file = io.StringIO()
+    print_table(Console(file=file, width=80), Table("T", head, body))
+    assert "In all rows" not in file.getvalue(), "there is room"
 
 
 @pytest.mark.parametrize(("number", "columns"), [("123456789", 9), ("100.0% (1234/1234)", 4)])
