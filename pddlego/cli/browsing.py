@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import RenderableType
@@ -36,6 +37,9 @@ from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.limits import Heartbeat
 from pddlego.util.text import clean, count
 
+if TYPE_CHECKING:  # only some views need code of games
+    from pddlego.evaluation.truth import Causes
+
 
 def is_terminal(console: Console) -> bool:
     """Whether both input and output are a terminal that can show screens."""
@@ -61,17 +65,19 @@ def sources(console: Console) -> Sources:
     return Sources(make_codec(), screen_of, glyphs, explain_episode, saved_cause, causes_of, checker=checks_of)
 
 
-def explain_episode(journal: Path, known: Mapping[Path, Summary] | None = None) -> Explanation:
-    """The episode with checks of the model's facts, and its cause among the losses of its run.
+def explain_episode(journal: Path, known: tuple[Mapping[Path, Summary], Causes] | None = None) -> Explanation:
+    """The episode with checks of the model's facts, and its cause among the losses of its run, if that is known.
 
-    `known` are the results of the run, which are read without them. Raises `PddlegoError` if checks are impossible.
+    `known` are the results of the run (`explain_losses`), which are read without them. Raises `PddlegoError` if checks
+    are impossible.
     """
     # Imported here, because other views need no code of games.
     from pddlego.evaluation.truth import Causes, check_episode, explain_losses
 
     trace, result = check_episode(journal)
-    known = explain_losses(journal.parent.parent, None)[0] if known is None else known
-    causes = Causes({**known, journal: result}.values())
+    results, causes = known or explain_losses(journal.parent.parent, None)
+    result = replace(result, cell=results[journal].cell) if journal in results else result
+    causes = Causes({**results, journal: result}.values(), causes.unchecked - {result.cell})
     return Explanation(trace.timed, causes.error_of(result), result.measures.errors)
 
 
@@ -109,11 +115,12 @@ def read_trace(journal: Path) -> tuple[Screen, Trace]:
 def write_page(console: Console, path: Path, journals: Sequence[Path], step: int | None) -> None:
     """Write the episodes step by step as one HTML file, with checks of facts where possible. They open at `step`."""
     # Imported here, because only pages need Jinja.
+    from pddlego.cli.explaining import check_progress
     from pddlego.display.page import ListedEpisode, episode_page, render
     from pddlego.evaluation.truth import explain_losses
 
     check_output(path, ".html")
-    listed, known = list[ListedEpisode](), dict[Path, Mapping[Path, Summary]]()
+    listed, known = list[ListedEpisode](), dict[Path, tuple[Mapping[Path, Summary], Causes]]()
     runs = {run: EpisodeList(run) for run in {journal.parent.parent for journal in journals}}
     for episodes in runs.values():
         episodes.poll()
@@ -123,7 +130,8 @@ def write_page(console: Console, path: Path, journals: Sequence[Path], step: int
             explanation = Explanation(read_trace(journal)[1].timed)
             with contextlib.suppress(PddlegoError):
                 run = journal.parent.parent
-                known[run] = known.get(run) or explain_losses(run, None)[0]
+                checks = len(journals) > 1 and not is_locked(run)  # a cause may depend on the other episodes
+                known[run] = known.get(run) or explain_losses(run, check_progress() if checks else None)
                 explanation = explain_episode(journal, known[run])
             status = runs[journal.parent.parent].episodes.get(journal.name) or journal_status(
                 journal, journal.stat().st_size
@@ -147,7 +155,7 @@ def print_list(console: Console, run: Path, journals: Sequence[Path]) -> None:
             episodes.set_causes(causes_of(run, check_progress()))
     rows = [episodes.episodes[journal.name] for journal in journals if journal.name in episodes.episodes]
     console.print(f"{run}: {episode_summary(rows)}")
-    console.print(plain_table(EPISODE_COLUMNS, rows))
+    console.print(plain_table(EPISODE_COLUMNS, rows, console.width))
 
 
 def print_problem(console: Console, journal: Path, step: int | None) -> None:

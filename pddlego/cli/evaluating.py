@@ -12,6 +12,7 @@ from pddlego.cli import exits
 from pddlego.cli.exits import INTERRUPTS, handle, handle_sigterm, ignore_interrupts, ignores_keys
 from pddlego.display.console import Console
 from pddlego.evaluation.assemble import Running, evaluating
+from pddlego.evaluation.changed_options import options_line
 from pddlego.evaluation.config import Resolved
 from pddlego.evaluation.estimate import check_local_files, estimates, speed_of_local, time_note, upper_bound_table
 from pddlego.evaluation.progress import EvaluationState, LineProgress, LiveProgress
@@ -60,7 +61,7 @@ def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) 
         _print_finished(console, len(running.known), len(running.cells), path)
         tracking = _tracking(console, tracker, path, running) if tracker else None
         run_evaluation(console, running, tracking.add if tracking else None)
-    _show_results(console, running)
+    _show_results(console, running, path)
     if tracking:
         tracking.close(1.0 if running.evaluation.stopped is Stop.ABORTED else WAIT)
     console.print(f"Saved in {path}", style="dim", soft_wrap=True)
@@ -84,15 +85,16 @@ def _tracking(console: Console, tracker: str, path: Path, running: Running) -> T
     return tracking
 
 
-def _show_results(console: Console, running: Running) -> None:
+def _show_results(console: Console, running: Running, path: Path) -> None:
     results = running.results
     table = rows(results, running.prices, running.attempts, running.entries if running.prices else ())
     if table:
         console.print(results_table(table, console.width))
     incomplete = played_of(results, running.cells)
     elsewhere = spent_elsewhere(table, running.entries if running.prices else ())
+    options = options_line([path], dict.fromkeys(row.mode for row in table))
     for note in (
-        f"{incomplete}." if incomplete else "",
+        *(f"{text}." for text in (options, incomplete) if text),
         elsewhere,
         *notes({run_result.cell.model for run_result in results}),
         *sorted({f"Not measured: {fault}." for result in results for fault in result.counts_of(UNMEASURED)}),

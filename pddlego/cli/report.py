@@ -73,7 +73,7 @@ def command(
             Console(stderr=True).print(note, style="yellow", soft_wrap=True)
     paths = _write_figures(report, figures, optima) if figures is not None else {}
     if table is not None:
-        _write(one_table(report.table(table), chosen, report.notes), output)
+        _write(one_table(report.table(table), chosen, report.notes, report.options), output)
         return
     if chosen == "html":
         _write(html(report, pages, optima, check_progress("Writing the pages of", "")), output)

@@ -29,7 +29,7 @@ def browse_runs(context: typer.Context, runs: Runs = None) -> None:
         return
     rows = sorted(list_runs(root), key=lambda run: run.when.timestamp() if run.when else 0.0, reverse=True)
     console.print(f"{root}: {run_summary(rows)}")
-    console.print(plain_table(RUN_COLUMNS, rows))
+    console.print(plain_table(RUN_COLUMNS, rows, console.width))
 
 
 @command.command("note")

@@ -124,6 +124,10 @@ def _show(console: Console, results: Sequence[Summary], causes: Causes, which: E
     ]
     if body:
         print_table(console, Table("Cause of each loss", [*NAMES, "seed", "outcome", "cause"], body))
-    else:
-        played = [result for result in results if result.cell.model != NO_MODEL]
-        console.print(f"{count(len(played), 'episode')}: all were won." if played else "No model played.")
+    without = [result for result in results if result.cell.model == NO_MODEL]
+    if not body:
+        played, of = len(results) - len(without), " with a model" if without else ""
+        console.print(f"{count(played, 'episode')}{of}: all were won." if played else "No model played.")
+    if lost := sum(not result.won for result in without):
+        text = f"{lost} of {count(len(without), 'episode')} without a model {'was' if lost == 1 else 'were'} not won."
+        console.print(f"{text} No error of a model can be the cause.")

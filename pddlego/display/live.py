@@ -18,7 +18,7 @@ from pddlego.display.opened import Explanation, OpenEpisode, Sources
 from pddlego.display.page import EpisodeData, EpisodePage, ListedEpisode, episode_index, render_index, run_index
 from pddlego.errors import PddlegoError
 from pddlego.runs.folders import EPISODES
-from pddlego.runs.listing import EpisodeList, is_run, run_folders, run_row, state_of_folder
+from pddlego.runs.listing import EpisodeList, EpisodeStatus, is_run, run_folders, run_row, state_of_folder
 from pddlego.runs.summary import LastingError
 from pddlego.util.private_server import WebPage
 
@@ -62,7 +62,7 @@ class LivePages:
         episodes = self._list(run)
         if "episode" in query:
             status = episodes.episodes.get(query["episode"])
-            return _missing("There is no such episode.") if status is None else self._episode(status.path)
+            return _missing("There is no such episode.") if status is None else self._episode(status)
         return self._page(self._name(run), self._index(episodes), query)
 
     def _page(self, title: str, index: Mapping[str, object], query: Mapping[str, str]) -> WebPage:
@@ -103,15 +103,16 @@ class LivePages:
         listed = list[ListedEpisode]()
         for name, status in episodes.episodes.items():
             checks, found = self._checked.get(status.path, (0, None))
-            cause = found or status.cause
+            cause = status.cause or found
             outcome = status.outcome.value if status.outcome is not None else "not ended"
             ending = f"{outcome}; cause: {cause}" if cause is not None else outcome
-            page = EpisodePage(name, ending, version=f"{status.read} {outcome} {checks}")
+            page = EpisodePage(name, ending, version=f"{status.read} {checks} {ending}")
             listed.append(ListedEpisode(replace(status, cause=cause), page))
         return episode_index(listed, start=False)
 
-    def _episode(self, path: Path) -> WebPage:
+    def _episode(self, status: EpisodeStatus) -> WebPage:
         """The steps of an episode as JSON. The facts of a lost one are checked meanwhile, and shown later."""
+        path = status.path
         if not self._is_inside(path):
             return _missing("There is no such episode.")
         if path.is_file() and path.stat().st_size > MOST_IN_PAGE:
@@ -125,6 +126,8 @@ class LivePages:
             self._to_check.put(episode)
         if episode.checked is not None and episode.checked is not episode.explanation:
             episode.use_checked(episode.checked)
+        if status.cause is not None and status.cause != episode.explanation.cause:
+            episode.explanation = episode.checked = replace(episode.explanation, cause=status.cause)
         return _json(episode.data.value())
 
     def _check(self) -> None:

@@ -27,7 +27,8 @@ OVERVIEW, WHY = "overview", "why"
 class Explanation:
     """An ended episode with checks of the model's facts: its events, its cause, and all lasting errors.
 
-    `cause` is None for a won episode, for one that does not assess the method, and for one without a known error.
+    `cause` is None for a won episode, for one that does not assess the method, and for one without a known error, or
+    whose cause depends on episodes of the run that have not been checked.
     """
 
     timed: Sequence[TimedEvent]
@@ -67,6 +68,7 @@ class Why:
 
 
 _CHECKING = "the facts of the model are still being checked"
+_OTHERS = "not known until the other episodes of the run are checked ('pddlego truth')"
 
 
 class ShownEpisode:
@@ -119,8 +121,9 @@ class ShownEpisode:
         cause, errors = self.explanation.cause, self.explanation.errors
         head = [result_line(self.trace)]
         if self.is_lost:
-            unknown = _CHECKING if self.is_being_checked else "no lasting error of the model is known"
-            has_cause = cause is not None or (assesses(self.trace.ended) and not errors)
+            unknown = _OTHERS if errors else "no lasting error of the model is known"
+            unknown = _CHECKING if self.is_being_checked else unknown
+            has_cause = cause is not None or assesses(self.trace.ended)
             shown = f"cause: {cause or unknown}" if has_cause else f"no cause: {self.trace.ended.outcome.value}"
             head.append(Text(shown, "bold magenta"))
         head += [Text(f"{'also' if cause else 'error'}: {error}", "magenta") for error in errors if error is not cause]

@@ -24,7 +24,7 @@ from pddlego.display.opened import OVERVIEW, WHY, ShownEpisode
 from pddlego.display.screens import Canvas, Screen, Tab, result_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise
 from pddlego.episode.events import Outcome
-from pddlego.episode.trace import Step, Trace
+from pddlego.episode.trace import Step
 from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.folders import journal_parts, last_journals
 from pddlego.runs.listing import EpisodeStatus, RunRow
@@ -113,13 +113,13 @@ class EpisodeData:
         self._episode = episode
         self._numbers: dict[str, int] = {}
         self._steps: list[dict[str, object]] = []
-        self._made: tuple[Trace, int, list[str], bool] | None = None
+        self._made: tuple[object, ...] | None = None
 
     def value(self) -> dict[str, object]:
         """The value. While the episode is being played, a later call adds steps, and makes the last one again."""
         episode, tabs = self._episode, self._episode.tabs()
         trace, names = episode.trace, [OVERVIEW, *(tab.name for tab in tabs), WHY]
-        made = trace, len(trace), names, episode.is_being_checked
+        made = trace, len(trace), names, episode.is_being_checked, episode.explanation.cause
         if self._made != made:  # there are new events, or the same ones with checks
             only_last = trace.ended is None and self._made is not None and names == self._made[2]
             del self._steps[-1 if only_last else 0 :]

@@ -188,9 +188,15 @@ def upper_bound_table(cases: Iterable[Estimate], width: int) -> RenderableType:
     episodes = [bound.episodes for bound in estimates]
     columns = [ShownColumn("episodes", [f"{number:,}" for number in (*episodes, sum(episodes))])]
     if any(bound.expected is not None for bound in estimates):
-        columns += map(ShownColumn, ("likely calls", "tokens", "cost"), zip(*likely, strict=True), (4, 3, math.inf))
-    columns += map(ShownColumn, ("max calls", "max tokens", "max cost"), zip(*most, strict=True), (2, 1, math.inf))
+        columns += map(ShownColumn, ("likely calls", "tokens", "cost"), zip(*likely, strict=True), (4, 2, _LAST))
+    columns += map(
+        ShownColumn, ("max calls", "max tokens", "max cost"), zip(*most, strict=True), (math.inf, 1, math.inf)
+    )
     return fitted_table([*(bound.configuration for bound in estimates), ("all", "", "")], columns, width)
+
+
+_LAST = math.inf
+"""The rank of columns that are left out only if they are alike in all rows."""
 
 
 def _sum(amounts: Sequence[Amount]) -> Amount:

@@ -12,6 +12,7 @@ import math
 import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -24,7 +25,7 @@ from pddlego.methods.registry import measuring_of
 from pddlego.models.limiter import LedgerEntry, Price
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Summary
-from pddlego.util.text import both_ends, clean, csv_cell, money
+from pddlego.util.text import both_ends, clean, csv_cell, is_alike, left_out, money
 
 Configuration = tuple[str, str, str]
 """Game, mode, model."""
@@ -33,7 +34,8 @@ ALL_GAMES = "all games"
 """The name of all games together in tables."""
 
 NAMES = CELL_COLUMNS[:3]
-"""The columns that name a configuration."""
+MODE = NAMES[1]
+"""The columns that name a configuration, and the one of these that is not shortened while another one can be."""
 
 
 @dataclass(frozen=True)
@@ -199,15 +201,18 @@ def columns(results: Collection[Summary]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*CELL_COLUMNS, first, *measured, *others, *files, *engine)))
 
 
-def result_table(results: Iterable[Summary]) -> str:
-    """The table of episodes as CSV: a line for each cell, sorted, without anything that differs from run to run."""
+def result_table(results: Iterable[Summary], same: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The table of episodes as CSV: a line for each cell, sorted, without anything that differs from run to run.
+
+    `same` are more columns with one value.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     ordered = sorted(results, key=lambda summary: summary.cell)
-    head = columns(ordered)
+    head = (*columns(ordered), *same)
     writer.writerow(head)
     for summary in ordered:
-        values = as_values(summary)
+        values = {**as_values(summary), **same}
         writer.writerow(csv_cell(values.get(name, "")) for name in head)
     return text.getvalue()
 
@@ -230,7 +235,7 @@ def as_values(summary: Summary) -> dict[str, object]:
 
 
 _SHORTEST_NAME = 12
-"""Names are not shortened below this number of characters."""
+"""Names are not shortened below this number of characters, or half of it so that numbers are whole."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +248,12 @@ class ShownColumn:
 
     @property
     def width(self) -> int:
-        return _widest(self.name, self.cells)
+        return max(len(cell) for cell in (self.name, *self.cells))
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether it tells no rows apart. A mode belongs to its row nevertheless."""
+        return self.name != MODE and is_alike(self.cells)
 
 
 def shown_columns(rows: Sequence[Row]) -> list[ShownColumn]:
@@ -271,14 +281,15 @@ def _mean_columns(rows: Sequence[Mapping[str, Measured]]) -> Iterator[ShownColum
         numbers = [row.get(name) for row in rows]
         columns = [number.column for number in numbers if number is not None]
         rank = 9 if any(column.compared for column in columns) else columns[0].rank
-        yield ShownColumn(name, [_mean(number) for number in numbers], rank)
+        hidden = all(column.blank_zero for column in columns) and not any(number and number.mean for number in numbers)
+        yield ShownColumn(name, [_mean(None if hidden else number) for number in numbers], rank)
         if any(column.median for column in columns):
             yield ShownColumn("median", [_number(number.median if number else None, 1) for number in numbers], 2)
 
 
 def _mean(measured: Measured | None) -> str:
-    """A mean as a cell; empty if it does not exist, or if it is 0 in a column with `blank_zero`."""
-    if measured is None or measured.mean is None or (measured.column.blank_zero and not measured.mean):
+    """A mean as a cell; empty if it does not exist."""
+    if measured is None or measured.mean is None:
         return ""
     if measured.column.counted:
         return f"{round(measured.mean * measured.episodes)}/{measured.episodes}"
@@ -292,47 +303,51 @@ def results_table(rows: Iterable[Row], width: int) -> RenderableType:
 
 
 def fitted_table(of: Iterable[Configuration], columns: Sequence[ShownColumn], width: int) -> RenderableType:
-    """A table of configurations. Columns that do not fit into `width` are left out, and named below the table."""
-    names = [[clean(part) for part in configuration] for configuration in of]
-    room = width - sum(min(_SHORTEST_NAME, max(map(len, part))) + 2 for part in zip(*names, strict=True))
-    shown = list(columns)
-    for column in sorted(columns, key=lambda column: column.rank):
-        if _width(shown) <= room or column.rank == math.inf:
+    """A table of configurations. What has no room in `width` is left out, and named below the table.
+
+    Columns that are alike in all rows are left out first, with their value; then those of the lowest rank.
+    """
+    names = zip(NAMES, zip(*of, strict=True), strict=True)
+    every = [*(ShownColumn(name, [clean(part) for part in parts]) for name, parts in names), *columns]
+    shown = list(every)
+
+    def least(column: ShownColumn) -> int:
+        is_name = column.name in NAMES and column.name != MODE
+        return min(column.width, max(len(column.name), _SHORTEST_NAME)) if is_name else column.width
+
+    for column in sorted(every, key=lambda column: (not column.is_alike, column.rank)):
+        if sum(least(one) + 2 for one in shown) - 2 <= width or (column.rank == math.inf and not column.is_alike):
             break
-        shown.remove(column)
-    widths = [_widest(head, (row[place] for row in names)) for place, head in enumerate(NAMES)]
-    widths = name_widths(widths, width - _width(shown))
+        shown = [one for one in shown if one is not column]
+    numbers = [column for column in shown if column.name not in NAMES]
+    room = width + 2 - sum(column.width + 2 for column in numbers)
+    widths = name_widths({column.name: column.width for column in shown if column.name in NAMES}, room)
     table = name_columns(widths)
-    for column in shown:
+    for column in numbers:
         table.add_column(column.name, justify="right", no_wrap=True, min_width=column.width)
-    for row_names, *cells in zip(names, *(column.cells for column in shown), strict=True):
-        table.add_row(*(Text(both_ends(name, room)) for name, room in zip(row_names, widths, strict=True)), *cells)
-    hidden = [column.name for column in columns if column not in shown]
-    if not hidden:
-        return table
-    return Group(table, Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))
+    for row in zip(*(column.cells for column in shown), strict=True):
+        cells = zip(shown, row, strict=True)
+        table.add_row(*(Text(both_ends(cell, widths.get(column.name, len(cell)))) for column, cell in cells))
+    hidden = [column for column in every if not any(column is one for one in shown)]
+    alike = [(column.name, column.cells[0]) for column in hidden if column.is_alike]
+    lines = left_out(alike, [column.name for column in hidden if not column.is_alike])
+    return Group(table, *(Text(line, "dim") for line in lines)) if lines else table
 
 
-def name_widths(widths: Iterable[int], room: int) -> list[int]:
-    """The widths of columns with names. The widest is shortened until all fit, or none can be shortened further."""
-    narrowed = list(widths)
-    while sum(width + 2 for width in narrowed) > room and max(narrowed, default=0) > _SHORTEST_NAME:
-        narrowed[narrowed.index(max(narrowed))] -= 1
+def name_widths(widths: Mapping[str, int], room: int) -> dict[str, int]:
+    """The widths of columns with names: the widest are shortened, the mode last, until all fit, if possible."""
+    narrowed = dict(widths)
+    for kept, least in ((MODE, _SHORTEST_NAME), ("", _SHORTEST_NAME), ("", _SHORTEST_NAME // 2)):
+        names = [name for name in narrowed if name != kept]
+        while sum(own + 2 for own in narrowed.values()) > room and any(narrowed[name] > least for name in names):
+            narrowed[max(names, key=narrowed.__getitem__)] -= 1
     return narrowed
 
 
-def _width(columns: Iterable[ShownColumn]) -> int:
-    return sum(column.width + 2 for column in columns)
-
-
-def _widest(name: str, cells: Iterable[str]) -> int:
-    return max(len(cell) for cell in (name, *cells))
-
-
-def name_columns(widths: Iterable[int | None] = (None, None, None)) -> Table:
+def name_columns(widths: Mapping[str, int | None] = MappingProxyType(dict.fromkeys(NAMES))) -> Table:
     """A table with the columns of game, mode and model."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, width in zip(NAMES, widths, strict=True):
+    for name, width in widths.items():
         table.add_column(name, no_wrap=True, overflow="ellipsis", width=width)
     return table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -125,17 +125,22 @@ def explain_losses(folder: Path, progress: Progress | None) -> tuple[dict[Path, 
     Without `progress` nothing is checked: only known errors are used. Raises `UsageError` for unreadable results.
     """
     results = with_truth(folder, last_attempts([read_results(folder)[0]]), progress)
-    return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, Causes(results)
+    causes = Causes(results, unchecked_cells([(folder, results)]) if progress is None else ())
+    return {folder / EPISODES / journal_name(r.cell, r.attempt): r for r in results}, causes
+
+
+def unchecked_cells(runs: Iterable[tuple[Path, Iterable[Summary]]]) -> Iterator[Cell]:
+    """The cells of those results of run folders whose claims can be checked, and have not been checked yet."""
+    for folder, results in runs:
+        known = read_truth(folder)
+        yield from (result.cell for result in results if result.digest not in known and _has_claims(result))
 
 
 def cause_if_checked(journal: Path) -> LastingError | None:
-    """The cause of a lost episode; None if its claims have not been checked yet, or the results are unreadable."""
-    folder = journal.parent.parent
+    """The cause of a lost episode; None as long as it is not known, or the results are unreadable."""
     with suppress(PddlegoError):
-        results, causes = explain_losses(folder, None)
-        result = results.get(journal)
-        if result is not None and (not _has_claims(result) or result.digest in read_truth(folder)):
-            return causes.error_of(result)
+        results, causes = explain_losses(journal.parent.parent, None)
+        return causes.error_of(results[journal]) if journal in results else None
     return None
 
 
@@ -195,10 +200,12 @@ class Causes:
     """Why episodes were lost: their lasting errors, ordered by how much more frequent they are in lost episodes.
 
     `shares` are the kinds of errors of each configuration, and of all games together; `caused` are the numbers of
-    losses with a cause of each kind.
+    losses with a cause of each kind. The claims of the `unchecked` cells have not been checked.
     """
 
-    def __init__(self, results: Iterable[Summary]) -> None:
+    def __init__(self, results: Iterable[Summary], unchecked: Iterable[Cell] = ()) -> None:
+        self.unchecked = frozenset(unchecked)
+        self._open = {cell.configuration for cell in self.unchecked}
         groups = by_configuration(result for result in results if result.counts and result.cell.model != NO_MODEL)
         together: dict[Configuration, list[list[Summary]]] = {}
         for (_, mode, model), group in groups.items():
@@ -219,13 +226,16 @@ class Causes:
 
         It is the error that ended the episode, else the lasting error whose kind explains most losses. An error that is
         as frequent in won episodes is a cause only if it is fatal. If nothing else is known, it is what ended the
-        episode.
+        episode. None also as long as the cause depends on claims that have not been checked.
         """
-        if result.won or not result.counts or result.cell.model == NO_MODEL:
+        if result.won or not result.counts or result.cell.model == NO_MODEL or result.cell in self.unchecked:
+            return None
+        known = result.measures.errors
+        if known and not any(error.fatal for error in known) and result.cell.configuration in self._open:
             return None
         ended = result.measures.ending or LastingError(result.outcome.value, result.message or result.outcome.value)
         differences = {share.kind: share.difference for share in self.shares.get(result.cell.configuration, ())}
-        errors = [error for error in result.measures.errors if error.fatal or differences.get(error.kind, 0) > 0]
+        errors = [error for error in known if error.fatal or differences.get(error.kind, 0) > 0]
         return max(errors, key=lambda error: (error.fatal, differences.get(error.kind, 0.0)), default=ended)
 
 

@@ -224,7 +224,7 @@ class Column:
     """A number of each episode, as a column of tables: the measured number of this name, or the result of `value`.
 
     A table of configurations shows the mean `over` all episodes that have the number, or over those that were won.
-    `median` adds a column for the median, and `blank_zero` leaves a mean of 0 empty. If a number is 0 or 1, `counted`
+    `median` adds a column for the median, and `blank_zero` leaves out a column of zeros. If it is 0 or 1, `counted`
     shows the sum, such as 3/5. Only columns that are `shown` are in the table; a narrow terminal leaves out columns
     with a lower `rank` first. Two methods are `compared` by one column: less is better. The table of episodes has the
     columns that are `listed`; numbers that depend on the machine, such as times, are not.
@@ -249,7 +249,7 @@ class Column:
 
 COMMON_COLUMNS = (
     Column("score", value=lambda summary: summary.score, rank=10),
-    Column("calls", blank_zero=True, value=lambda summary: summary.usage.calls, rank=5),
+    Column("calls", value=lambda summary: summary.usage.calls, rank=5),
     Column("characters", shown=False, value=lambda summary: summary.usage.characters),
     Column("tokens_in", shown=False, value=lambda summary: summary.usage.tokens_in),
     Column("tokens_out", shown=False, value=lambda summary: summary.usage.tokens_out),

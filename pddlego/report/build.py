@@ -12,10 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from pddlego.errors import JournalError, UsageError
+from pddlego.evaluation.changed_options import options_line
 from pddlego.evaluation.models import is_free
 from pddlego.evaluation.statistics import PairedComparison, Side, compare_paired, holm_corrected
 from pddlego.evaluation.table import Row, by_configuration, played_of, rows, spent_elsewhere
-from pddlego.evaluation.truth import EVERY_RESULT, Causes, Progress, ResultFilter, last_attempts, with_truth
+from pddlego.evaluation.truth import (
+    EVERY_RESULT,
+    Causes,
+    Progress,
+    ResultFilter,
+    last_attempts,
+    unchecked_cells,
+    with_truth,
+)
 from pddlego.methods.base import base_mode
 from pddlego.methods.registry import measuring_of
 from pddlego.models.base import notes
@@ -41,8 +50,9 @@ from pddlego.report.tables import (
     restart_table,
     share_tables,
     success,
+    with_episodes,
 )
-from pddlego.runs.cells import NO_MODEL
+from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import CONFIRMED, EPISODES, LEDGER, RESUMED
 from pddlego.runs.store import (
     RESULTS,
@@ -71,7 +81,8 @@ class Report:
     ours, and the comparisons of methods; `analyses` are tables for some methods only (shares of counts), and the points
     of the `figures`; `bars` are tables that are drawn as bars. `causes` says why episodes were lost. `counts` are
     tables of why episodes were not won, what was wrong with answers, and what methods counted. `incomplete` says how
-    many of the planned cells were played, if not all were. `damage` has warnings about files that could not be read.
+    many of the planned cells were played, if not all were. `options` are those that are not the default.
+    `damage` has warnings about files that could not be read.
     """
 
     sources: tuple[str, ...]
@@ -86,6 +97,7 @@ class Report:
     causes: Causes = field(default_factory=lambda: Causes(()))
     counts: tuple[Table, ...] = ()
     incomplete: str = ""
+    options: str = ""
     damage: tuple[str, ...] = ()
 
     @property
@@ -97,7 +109,7 @@ class Report:
     def notes(self) -> tuple[str, ...]:
         """Notes that every format prints with the tables."""
         models = dict.fromkeys(model for model, _ in methods_of(self.rows))
-        incomplete = [f"{self.incomplete}."] if self.incomplete else []
+        incomplete = [f"{text}." for text in (self.options, self.incomplete) if text]
         if errors := [row for row in self.rows if row.counted < row.episodes]:
             of = count(len(self.played), "episode")
             missing = sum(row.episodes - row.counted for row in errors)
@@ -240,7 +252,8 @@ def build_report(
     finished = last_attempts(last for last, _, _ in folders)
     cells = {cell for path in paths for cell in read_cells(path)}
     wanted.check_names(cells.union(result.cell for result in finished))
-    causes = Causes(result for result in finished if wanted.has(result.cell))
+    unchecked = unchecked_cells((path, last) for path, (last, _, _) in zip(paths, folders, strict=True))
+    causes = Causes((one for one in finished if wanted.has(one.cell)), unchecked if progress is None else ())
     results = [result for result in finished if wanted.matches(result, causes)]
     if not results:
         damaged = next((warning for _, _, warnings in folders for warning in warnings), "")
@@ -254,9 +267,7 @@ def build_report(
     all_rows = rows(results, prices or recorded, attempts, entries if own and recorded else ())
     all_rows.sort(key=lambda row: (row.setting, method_order((row.model, row.mode))))
     damage = [] if prices or wanted != EVERY_RESULT else list(filter(None, [spent_elsewhere(all_rows, entries)]))
-    played_in = Counter(result.cell for last, _, _ in folders for result in last if wanted.has(result.cell))
-    if several := sum(number > 1 for number in played_in.values()):
-        damage.append(f"In several runs: {count(several, 'episode')}. The result of the last run counts.")
+    damage += _doubles(result.cell for last, _, _ in folders for result in last if wanted.has(result.cell))
     for path, (_, summaries, damaged_lines), (_, damaged_ledger) in zip(paths, folders, ledgers, strict=True):
         damage += [*damaged_lines, *changed_journals(path, summaries), *damaged_ledger]
     ordered = sorted(results, key=lambda result: (configuration_order((result.cell.configuration, 0)), result.cell))
@@ -276,13 +287,20 @@ def build_report(
         comparisons=comparisons,
         figures=figures,
         bars=tuple(table for table in bar_tables(grouped) if table.body),
-        compared=tuple(table for table in compared if table.body),
+        compared=tuple(with_episodes(table, all_rows) for table in compared if table.body),
         analyses=tuple(table for table in analyses if table.body),
         causes=causes,
-        counts=tuple(table for table in count_tables(grouped) if table.body),
+        counts=tuple(with_episodes(table, all_rows) for table in count_tables(grouped) if table.body),
         incomplete="" if wanted.needs_results else played_of(results, list(filter(wanted.has, cells))),
+        options=options_line(paths, dict.fromkeys(row.mode for row in all_rows)),
         damage=tuple(damage),
     )
+
+
+def _doubles(cells: Iterable[Cell]) -> Iterator[str]:
+    """A note on the cells that are in several runs, if there are any."""
+    if several := sum(number > 1 for number in Counter(cells).values()):
+        yield f"In several runs: {count(several, 'episode')}. The result of the last run counts."
 
 
 def _attempts(path: Path, progress: Progress | None) -> tuple[list[Summary], list[Summary], tuple[str, ...]]:

@@ -30,7 +30,7 @@ from pddlego.methods.registry import make_codec, screen_of
 from pddlego.report.build import Report
 from pddlego.report.figures import Optima
 from pddlego.report.plots import INSTALL_MATPLOTLIB, anchor, can_draw, draw
-from pddlego.report.tables import Table, cause_table, print_table, success
+from pddlego.report.tables import Table, cause_table, print_table, success, with_note
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.journal import read_journal
@@ -55,8 +55,8 @@ def markdown(report: Report) -> str:
 
 
 def as_csv(report: Report) -> str:
-    """The result table: a line for each episode."""
-    return result_table(report.results)
+    """The result table: a line for each episode, with the options of the run if they are not the default."""
+    return result_table(report.results, {"options": report.options} if report.options else {})
 
 
 def as_json(report: Report) -> str:
@@ -153,9 +153,9 @@ def _page(summary: Summary, journal: Path, cause: LastingError | None, loader: S
 def latex(report: Report, figures: Mapping[str, str] = MappingProxyType({})) -> str:
     """Every table for LaTeX, with booktabs, and the `figures`: titles by the names of their PDF files."""
     notes, packages = _comments((NOTE, *report.notes)), r"% \usepackage{booktabs,graphicx}"
-    return (
-        "\n\n".join([packages, *notes, *map(latex_table, report.tables), *starmap(_tex_figure, figures.items())]) + "\n"
-    )
+    tables = (latex_table(table.noted(report.options)) for table in report.tables)
+    drawn = ((name, with_note(title, report.options)) for name, title in figures.items())
+    return "\n\n".join([packages, *notes, *tables, *starmap(_tex_figure, drawn)]) + "\n"
 
 
 def _comments(notes: Iterable[str]) -> list[str]:
@@ -212,21 +212,23 @@ _TEX |= {"\N{EN DASH}": "--", "\N{MINUS SIGN}": "$-$", "<": "$<$", ">": "$>$", "
 
 
 def _tex(text: str) -> str:
-    """The text for LaTeX; a hyphen between two numbers becomes an en dash, and one before a number a minus sign."""
+    """The text for LaTeX; a hyphen between two numbers becomes an en dash, one before a number a minus sign, and two
+    (of a flag) stay two."""
     plain = re.sub(r"(?<=\d)-(?=\d)", "\N{EN DASH}", clean(text))
     plain = re.sub(r"(?<![\w.])-(?=\d)", "\N{MINUS SIGN}", plain)
-    return "".join(_TEX.get(letter, letter) for letter in plain)
+    return "".join(_TEX.get(letter, letter) for letter in re.sub("-(?=-)", "\0", plain)).replace("\0", "-{}")
 
 
-def one_table(table: Table, to: str, notes: Sequence[str] = ()) -> str:
-    """A single table in the format of this name, with notes; CSV has no place for them."""
+def one_table(table: Table, to: str, notes: Sequence[str] = (), options: str = "") -> str:
+    """A single table in the format of this name, with notes; CSV has no place for them, but a column for `options`."""
     if to == "csv":
-        return table.csv()
+        same = [options] * len(table.body)
+        return (table.with_column("options", same) if options else table).csv()
     if to == "json":
         noted = {"notes": notes} if notes else {}
         return json.dumps({"title": table.title, "head": table.head, "rows": table.body, **noted}, indent=1) + "\n"
     if to == "latex":
-        return "\n".join([*_comments(notes), latex_table(table)]) + "\n"
+        return "\n".join([*_comments(notes), latex_table(table.noted(options))]) + "\n"
     short = table.short()
     if to == "text":
         file = io.StringIO()

@@ -157,6 +157,8 @@ def _success(report: Report, styles: Mapping[str, Style]) -> Plot:
     axes = _axes(plot)
     for number, (key, style) in enumerate(styles.items()):
         mine = [row for row in report.rows if method_label(row.mode, row.model) == key]
+        sizes = sorted({row.episodes for row in mine}) if len({row.episodes for row in report.rows}) > 1 else []
+        n = f" (n={'-'.join(map(str, sizes[:1] + sizes[1:][-1:]))})" if sizes else ""
         offset = min(0.14, 0.84 / len(styles)) * (number - (len(styles) - 1) / 2)  # all are within 0.42
         axes.errorbar(
             [games.index(row.setting) + offset for row in mine],
@@ -169,7 +171,7 @@ def _success(report: Report, styles: Mapping[str, Style]) -> Plot:
             color=style.colour,
             marker=style.marker,
             linestyle="none",
-            label=style.label,
+            label=style.label + n,
         )
     axes.set_xticks(range(len(games)), map(clean, games), rotation=30 if len(games) > 4 else 0)
     axes.grid(visible=False, axis="x")

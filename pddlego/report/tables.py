@@ -30,7 +30,7 @@ from pddlego.report.figures import DrawnFigure
 from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.store import recorded_setting
 from pddlego.runs.summary import DEFECTS, LINES, REJECTED, UNMEASURED, Summary
-from pddlego.util.text import both_ends, clean, count, csv_cell, markdown_cell, money
+from pddlego.util.text import both_ends, clean, count, csv_cell, is_alike, left_out, markdown_cell, money
 
 Method = tuple[str, str]
 """Model and mode."""
@@ -58,49 +58,68 @@ class Table(NamedTuple):
         """Whether all cells of each column begin with a number, so that they are aligned to the right."""
         return [all(_NUMBER.match(row[place]) for row in self.body) for place in range(len(self.head))]
 
-    def short(self) -> Table:
-        """The table without those columns of game, mode and model in which all rows are equal: the title names them."""
-        same = [
-            place
-            for place, name in enumerate(self.head)
-            if name in NAMES and len(self.body) > 1 and len({row[place] for row in self.body}) == 1
-        ]
-        kept = [place for place in range(len(self.head)) if place not in same]
-        about = ", ".join(self.body[0][place] for place in same)
+    def only(self, places: Sequence[int], rows: slice = slice(None), title: str = "") -> Table:
+        """The table with some of its columns and rows."""
+        start, end, _ = rows.indices(len(self.body))
         return Table(
-            _with_note(self.title, about),
-            [self.head[place] for place in kept],
-            [[row[place] for place in kept] for row in self.body],
-            frozenset((row, kept.index(place)) for row, place in self.bold),
+            title or self.title,
+            [self.head[place] for place in places],
+            [[row[place] for place in places] for row in self.body[rows]],
+            frozenset(
+                (row - start, places.index(place)) for row, place in self.bold if place in places and start <= row < end
+            ),
         )
 
-    def parts(self, width: int, height: int) -> list[Table]:
+    def short(self) -> Table:
+        """The table without those columns of game, mode and model in which all rows are equal: the title names them."""
+        places, several = range(len(self.head)), len(self.body) > 1
+        same = [place for place in places if several and self.head[place] in NAMES and is_alike(self.column(place))]
+        about = ", ".join(self.body[0][place] for place in same)
+        return self.only([place for place in places if place not in same], title=with_note(self.title, about))
+
+    def column(self, place: int) -> list[str]:
+        """The cells of a column."""
+        return [row[place] for row in self.body]
+
+    def parts(self, width: int, height: int, widths: Sequence[int] = ()) -> list[Table]:
         """The table in parts of at most `width` characters, if possible, and `height` rows; their titles count them.
 
-        Each part has the columns before the first one with numbers.
+        Each part has the columns before the first one with numbers, and a seed. Columns of `_STAYS` are in the part of
+        the one before, unless that has no room on a terminal, which can narrow the columns to the `widths`.
         """
-        widths = [max(len(row[place]) for row in (self.head, *self.body)) + 2 for place in range(len(self.head))]
-        names = list(takewhile(lambda place: not self.is_numeric[place], range(len(widths)))) or [0]
+        own = widths or [max(map(len, (name, *self.column(place)))) + 2 for place, name in enumerate(self.head)]
+        keys = zip(self.head, self.is_numeric, strict=True)
+        names = list(range(len([*takewhile(lambda key: not key[1] or key[0] == "seed", keys)]))) or [0]
+        units: list[list[int]] = []
+        for place in range(len(names), len(own)):
+            units[-1:] = [[*units[-1], place]] if units and self.head[place] in _STAYS else [*units[-1:], [place]]
         columns = [list(names)]
-        for place in range(len(names), len(widths)):
-            if len(columns[-1]) > len(names) and sum(widths[own] for own in (*columns[-1], place)) > width:
-                columns.append(list(names))
-            columns[-1].append(place)
+        for unit in units:
+            is_wide = widths and sum(own[place] for place in (*names, *unit)) > width
+            for piece in [[place] for place in unit] if is_wide else [unit]:
+                if len(columns[-1]) > len(names) and sum(own[place] for place in (*columns[-1], *piece)) > width:
+                    columns.append(list(names))
+                columns[-1] += piece
         starts = range(0, max(1, len(self.body)), height)
         total = len(columns) * len(starts)
         return [
-            Table(
-                self.title if total == 1 else _with_note(self.title, f"part {number} of {total}"),
-                [self.head[place] for place in own],
-                [[row[place] for place in own] for row in self.body[start : start + height]],
-                frozenset(
-                    (row - start, own.index(place))
-                    for row, place in self.bold
-                    if place in own and start <= row < start + height
-                ),
+            self.only(
+                places,
+                slice(start, start + height),
+                self.title if total == 1 else with_note(self.title, f"part {number} of {total}"),
             )
-            for number, (start, own) in enumerate(itertools.product(starts, columns), start=1)
+            for number, (start, places) in enumerate(itertools.product(starts, columns), start=1)
         ]
+
+    @property
+    def least_widths(self) -> list[int]:
+        """The widths to which a terminal can narrow the columns, with two for the space between them."""
+        widths = []
+        for place, (name, numeric) in enumerate(zip(self.head, self.is_numeric, strict=True)):
+            longest = max(map(len, self.column(place)), default=0)
+            least = _SHORT if name in (*NAMES, *_SIDES) else longest if numeric else _LEAST_TEXT
+            widths.append(max(*map(len, name.split()), min(longest, least)) + 2)
+        return widths
 
     def markdown(self) -> str:
         """The table in Markdown, without its title."""
@@ -129,8 +148,17 @@ class Table(NamedTuple):
         csv.writer(file, lineterminator="\n").writerows([list(map(csv_cell, row)) for row in (self.head, *self.body)])
         return file.getvalue()
 
+    def with_column(self, name: str, cells: Iterable[str]) -> Table:
+        """The table with one more column, the last one."""
+        body = [[*row, cell] for row, cell in zip(self.body, cells, strict=True)]
+        return self._replace(head=[*self.head, name], body=body)
 
-def _with_note(title: str, note: str) -> str:
+    def noted(self, note: str) -> Table:
+        """The table with a note in its title."""
+        return self._replace(title=with_note(self.title, note))
+
+
+def with_note(title: str, note: str) -> str:
     """The title with a note in parentheses, after the one that it may have."""
     if not note:
         return title
@@ -189,15 +217,35 @@ Scored = tuple[float | None, str]
 
 
 def success(rows: Sequence[Row]) -> Table:
-    """The success in per cent with Wilson's interval, in the layout of the paper's Table 1."""
+    """The success in per cent with Wilson's interval, in the layout of the paper's Table 1.
+
+    Numbers of episodes that differ are in the cells, and so are those that ended with an error.
+    """
+    episodes = {row.episodes for row in rows}
 
     def cell(known: Sequence[Row]) -> Scored:
         share = statistics.mean(row.success for row in known)
-        return share, f"{100 * share:.0f}" + (f" ({known[0].interval.percent})" if len(known) == 1 else "")
+        text = f"{100 * share:.0f}" + (f" ({known[0].interval.percent})" if len(known) == 1 else "")
+        return share, text + _episodes_of(known, len(episodes) > 1)
 
-    episodes = {row.episodes for row in rows}
-    number = f", {count(episodes.pop(), 'episode')} each" if len(episodes) == 1 else ""
-    return _grid(f"Success in %{number} (95 % Wilson interval)", rows, cell)
+    number = f", {count(max(episodes), 'episode')} each" if len(episodes) == 1 else ""
+    errors = "; errors count as not won" if any(row.counted < row.episodes for row in rows) else ""
+    return _grid(f"Success in %{number} (95 % Wilson interval{errors})", rows, cell)
+
+
+def _episodes_of(rows: Sequence[Row], all_of_them: bool) -> str:
+    """` n=6, 2 errors`: the number of episodes, if `all_of_them` are wanted, and of those that ended with errors."""
+    episodes = sum(row.episodes for row in rows)
+    errors = episodes - sum(row.counted for row in rows)
+    return "".join([f" n={episodes}"] * all_of_them + [f", {count(errors, 'error')}"] * (errors > 0))
+
+
+def with_episodes(table: Table, rows: Sequence[Row]) -> Table:
+    """The table of configurations with their numbers of episodes, if these differ or some ended with an error."""
+    texts = {(row.setting, row.mode, row.model): _episodes_of([row], True)[3:] for row in rows}
+    cells = [texts.get((row[0], row[1], row[2]), "") for row in table.body] if table.head[:3] == [*NAMES] else []
+    differ = len(set(cells)) > 1 or any(not cell.isdecimal() for cell in cells)
+    return table.with_column("episodes", cells) if differ else table
 
 
 def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
@@ -220,14 +268,14 @@ def compared_numbers(rows: Sequence[Row], results: Iterable[Summary]) -> Table:
         mean = statistics.mean(map(statistics.mean, numbers))
         interval = bootstrap_mean(numbers[0] if len(numbers) == 1 else ())
         bounds = f" ({interval.low:.1f}-{interval.high:.1f})" if math.isfinite(interval.low) else ""
-        return None, f"{mean:.1f}{bounds}" + (f" n={len(numbers[0])}" if len(numbers) == 1 else "")
+        return None, f"{mean:.1f}{bounds} n={sum(map(len, numbers))}"
 
     names = " or ".join(dict.fromkeys(filter(None, compared.values())))
     return _grid(f"Mean {names or 'steps'} of won episodes (95 % bootstrap interval)", rows, cell)
 
 
 def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Scored]) -> Table:
-    """A row for each game, and a column for each model and mode; the best of each row is bold.
+    """A row for each game, and a column for each model and mode; the best of each row is bold if all played the same.
 
     With ablations it has a row for each game and mode, and a column for each model. The last rows are the means over
     games, each of which counts the same. Without ablations, many methods are the rows, and the games the columns.
@@ -250,12 +298,17 @@ def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Sc
             of_methods = [[known.get((game, *method)) for game in over] for method in columns]
             cells = [cell_of([row for row in own if row]) if all(own) else (None, "") for own in of_methods]
             values = [value for value, _ in cells if value is not None]
-            for place, (value, _) in enumerate(cells) if len(set(values)) > 1 else ():
+            same = {
+                tuple((row.episodes, row.counted, row.seeds) for row in own if row)
+                for own, (value, _) in zip(of_methods, cells, strict=True)
+                if value is not None
+            }
+            for place, (value, _) in enumerate(cells) if len(set(values)) > 1 == len(same) else ():
                 bold |= {(len(body), place + 1 + len(names))} if value == max(values) else set()
             if name != ALL_GAMES or any(text for _, text in cells):
                 body.append([name, *names, *(text for _, text in cells)])
     named = {model for model, _ in methods} - {NO_MODEL}
-    table = Table(_with_note(title, named.pop() if len(named) == 1 else ""), head, body, frozenset(bold))
+    table = Table(with_note(title, named.pop() if len(named) == 1 else ""), head, body, frozenset(bold))
     if len(lines[0][0]) or len(methods) <= max(_MOST_METHODS, len(body)):
         return table
     turned = [list(column) for column in zip(head, *body, strict=True)]
@@ -267,7 +320,7 @@ _MOST_METHODS = 4
 """The number of methods up to which these are columns."""
 
 
-def cost_table(rows: Iterable[Row]) -> Table:
+def cost_table(rows: Sequence[Row]) -> Table:
     """The requests, tokens and cost of each configuration."""
     body = [
         [
@@ -279,7 +332,7 @@ def cost_table(rows: Iterable[Row]) -> Table:
         for row in rows
     ]
     head = [*NAMES, "calls", "input tokens", "output tokens", "cost in total", "cost per call"]
-    return Table("Requests and tokens of an episode (means), and cost", head, body)
+    return with_episodes(Table("Requests and tokens of an episode (means), and cost", head, body), rows)
 
 
 def all_numbers(rows: Sequence[Row]) -> Table:
@@ -587,49 +640,50 @@ def _short(number: float) -> str:
 _SIDES = ("method", "first", "second")
 """The columns with names of methods."""
 
-_LEFT_OUT = ("95 %", "both won", "difference", "p", "seeds")
-"""The columns that are left out of a narrow table of comparisons, the least important first."""
-
+_STAYS = ("only first", "only second", "p", "p (Holm)", "difference", "95 %", "standard error", "of")
+"""Columns that mean nothing without the one before: a difference has its n, and an interval its difference."""
 
 _LEAST_TEXT = 10
 """The width to which a column of texts may be narrowed, so that they are wrapped."""
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Print a table with its title; numbers are aligned to the right. What has no room at all is printed in parts."""
-    table, hidden = table.short(), list[str]()
+    """Print a table with its title; numbers are aligned to the right.
+
+    If it has no room, columns that are alike in all rows are left out, with their value; the others are in parts.
+    """
+    table, alike = table.short(), list[tuple[str, str]]()
+    differ = len(set(map(tuple, table.body))) != 1 or len(table.body) == 1
+    for place in reversed(range(len(table.head))) if differ else ():
+        if sum(table.least_widths) - 2 <= console.width:
+            break
+        if table.head[place] not in (*NAMES, *_SIDES) and is_alike(cells := table.column(place)):
+            alike.insert(0, (table.head[place], cells[0]))
+            table = table.only([other for other in range(len(table.head)) if other != place])
+    is_wide = sum(table.least_widths) - 2 > console.width
+    parts = table.parts(console.width + 2, len(table.body) + 1, table.least_widths) if is_wide else [table]
+    for part in parts:
+        _print_part(console, part, left_out(alike, ()) if part is parts[-1] else [])
+
+
+def _print_part(console: Console, table: Table, notes: Sequence[str]) -> None:
+    """Print what has room, or what cannot be narrowed any more."""
     widths = {
-        name: max(map(len, (*name.split(), *(row[place] for row in table.body))), default=0) + 2
-        for place, name in enumerate(table.head)
+        name: max(map(len, (*name.split(), *table.column(place))), default=0) for place, name in enumerate(table.head)
     }
-    named = [name for name in table.head if name in (*NAMES, *_SIDES)]
-    shorter = sum(max(0, widths[name] - _SHORT - 2) for name in named)
-    for name in _LEFT_OUT if _SIDES[-1] in table.head else ():
-        if sum(widths.values()) - 2 - shorter > console.width and widths.pop(name, 0):
-            hidden.insert(0, name)
-    is_narrow = sum(max(widths[name], len(name) + 2) for name in widths) - 2 > console.width
-    rest = sum(width for name, width in widths.items() if name not in named)
-    room = dict(zip(named, name_widths((widths[name] - 2 for name in named), console.width - rest + 2), strict=True))
-    texts = {
-        name for name, numeric in zip(table.head, table.is_numeric, strict=True) if not numeric and name not in room
-    }
-    least = {name: min(width - 2, _LEAST_TEXT) if name in texts else width - 2 for name, width in widths.items()}
-    needed = sum(width + 2 for width in (least | room).values()) - 2
-    parts = table.parts(console.width, len(table.body) + 1) if needed > console.width and not hidden else []
-    if len(parts) > 1:
-        for part in parts:
-            print_table(console, part)
-        return
+    is_narrow = sum(max(widths[name], len(name)) + 2 for name in widths) - 2 > console.width
+    named = {name: width for name, width in widths.items() if name in (*NAMES, *_SIDES)}
+    least = dict(zip(table.head, table.least_widths, strict=True))
+    room = name_widths(named, console.width + 2 - sum(least[name] for name in widths if name not in named))
     grid = rich.table.Table(box=None, pad_edge=False, header_style="bold")
     for name, numeric in zip(table.head, table.is_numeric, strict=True):
-        if name in widths:
-            width = room.get(name, widths[name] - 2 if numeric else None)
-            grid.add_column(name, justify="right" if numeric else "left", width=width if is_narrow else None)
+        width = room.get(name, widths[name] if numeric else None)
+        grid.add_column(name, justify="right" if numeric else "left", width=width if is_narrow else None)
     for row in table.body:
-        cells = ((name, clean(cell)) for name, cell in zip(table.head, row, strict=True) if name in widths)
+        cells = ((name, clean(cell)) for name, cell in zip(table.head, row, strict=True))
         grid.add_row(*(Text(both_ends(cell, room.get(name, len(cell)))) for name, cell in cells))
     console.print(Text(table.title, "bold"))
     console.print(grid, highlight=False)
-    if hidden:
-        console.print(Text(f"A wider terminal also shows: {', '.join(hidden)}.", "dim"))
+    for note in notes:
+        console.print(Text(note, "dim"))
     console.print()

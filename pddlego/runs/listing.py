@@ -18,6 +18,7 @@ from pddlego.runs.folders import EPISODES, LEDGER, MANIFEST, folders
 from pddlego.runs.journal import lines_after
 from pddlego.runs.store import (
     RESULTS,
+    TRUTH,
     is_locked,
     journal_name,
     read_cells,
@@ -59,7 +60,7 @@ class EpisodeStatus:
     modified_at: float = 0.0
     read: int = 0
     damaged: bool = False
-    calls: int = 0
+    calls: int | None = None
     seconds: float = 0.0
     cost: float = 0.0
     cause: LastingError | None = None
@@ -151,6 +152,7 @@ def _updated(status: EpisodeStatus) -> EpisodeStatus:
 
 class EpisodeList:
     """The episodes of a run folder, updated by `poll`: from the results if they are finished, else from journals.
+    What `truth.jsonl` gets is a change, too: causes may be known from then on.
 
     When all episodes have ended, the list continues with the run folder that `newest` returns. `newest` may raise
     `UsageError`.
@@ -161,7 +163,7 @@ class EpisodeList:
         self._newest = newest
         self._statuses: dict[str, EpisodeStatus] = {}
         self._read = 0
-        self._ledger_size = 0
+        self._ledger_size, self._truth_size = 0, 0
         self._costs: dict[str, float] = {}
 
     @property
@@ -178,16 +180,17 @@ class EpisodeList:
         return None
 
     def set_causes(self, causes: Mapping[str, LastingError]) -> None:
-        """Set the causes of losses, by the names of the journals."""
-        for name, cause in causes.items():
-            if name in self._statuses:
-                self._statuses[name] = replace(self._statuses[name], cause=cause)
+        """Set the causes of losses, by the names of the journals; other episodes have none."""
+        for name, status in self._statuses.items():
+            if status.cause != causes.get(name):
+                self._statuses[name] = replace(status, cause=causes.get(name))
 
     def poll(self) -> bool:
         """Read the changes of the run folder. Whether there are any. Journals of ended episodes are not read again."""
         advanced = self._advance()
         finished = self._read_results()
-        return self._read_journals() or advanced or finished
+        checked, self._truth_size = self._truth_size, _size(self.run / TRUTH)
+        return self._read_journals() or advanced or finished or self._truth_size != checked
 
     def _advance(self) -> bool:
         """Continue with the newest run if all episodes of this run have ended. Whether that is a different run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -71,6 +71,18 @@ def both_ends(name: str, width: int) -> str:
         return name
     end = max(0, width - 1) // 2
     return f"{name[: max(0, width - 1 - end)]}…{name[len(name) - end :]}"
+
+
+def is_alike(cells: Collection[str]) -> bool:
+    """Whether a column of a table tells no rows apart: all are equal, or none has a value."""
+    return {*cells} <= {"", "n/a"} or (len({*cells}) == 1 < len(cells))
+
+
+def left_out(alike: Iterable[tuple[str, str]], hidden: Iterable[str]) -> list[str]:
+    """Lines about columns that a table has no room for: the values of those that are `alike`, and other names."""
+    values, names = (", ".join(f"{name} {value or 'n/a'}" for name, value in alike), ", ".join(hidden))
+    texts = (f"In all rows: {values}." if values else "", f"A wider terminal also shows: {names}." if names else "")
+    return [text for text in texts if text]
 
 
 def count(number: float, noun: str) -> str:

@@ -126,6 +126,17 @@ def test_without_lost_episodes(tmp_path: Path) -> None:
     assert "1 episode: all were won" in run("truth", "won", cwd=tmp_path).stdout
 
 
+def test_losses_without_a_model_are_named(tmp_path: Path) -> None:
+    options = ("--modes", "edit,random", "--seeds", "3-4", "--max-steps", "8", "--run", "both")
+    run("eval", "coin", *options, cwd=tmp_path)
+    said = run("truth", "both", cwd=tmp_path).stdout
+    assert "2 episodes with a model: all were won.\n" in said
+    assert "2 of 2 episodes without a model were not won. No error of a model can be the cause." in said
+    said = run("truth", "both", "--mode", "random", cwd=tmp_path).stdout
+    assert "No model played.\n2 of 2 episodes without a model were not won." in said
+    assert "were won" not in said
+
+
 def test_facts_are_checked_while_an_episode_is_played(tmp_path: Path) -> None:
     done = run(
         "play", "coin", "--seed", "2", "--truth", "--model", "reader+noise:0.9,kinds=missing-reverse", cwd=tmp_path

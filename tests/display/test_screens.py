@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.console import Console
 from rich.text import Text
 
-from pddlego.display.columns import ListColumn, widths_of
+from pddlego.display.columns import EPISODE_COLUMNS, ListColumn, plain_table, widths_of
 from pddlego.display.console import UNICODE
 from pddlego.display.rows import truncated, wrapped
 from pddlego.display.screens import Canvas, title_line
-from pddlego.episode.events import Answered, Asked, Event, Limits, Started
+from pddlego.episode.events import Answered, Asked, Event, Limits, Outcome, Started
 from pddlego.models import Completion
+from pddlego.runs.listing import EpisodeStatus
+from pddlego.runs.summary import LastingError
 from tests.display.rendering import shown
 
 
@@ -69,3 +75,46 @@ def test_the_first_columns_of_a_list_are_visible(needed: list[int], room: int) -
     can_fit = sum(min(8, own) for own in needed[:7]) + 12 <= room
     assert (sum(widths[:7]) + 12 <= room) == can_fit
     assert widths == needed or sum(needed[:7]) + 12 > room
+
+
+EPISODES = st.lists(
+    st.builds(
+        EpisodeStatus,
+        path=st.just(Path("x.jsonl")),
+        setting=st.sampled_from(["coin", "cooking-hard", "science-find-living-thing"]),
+        mode=st.sampled_from(["edit", "act", "edit-no-feedback-no-tolerance"]),
+        model=st.sampled_from(["reader", "openai/gpt-5-mini-2025-08-07"]),
+        seed=st.integers(0, 1999),
+        outcome=st.sampled_from([Outcome.WON, Outcome.NO_PLAN]),
+        step=st.integers(0, 100),
+        calls=st.integers(0, 300),
+        cost=st.sampled_from([0.0, 0.25]),
+        cause=st.sampled_from([None, LastingError("k", "missing (connected kitchen living_room north)", 4)]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(EPISODES, st.sampled_from([80, 100, 120, 1000]))
+def test_a_printed_list_keeps_mode_and_seed(episodes: list[EpisodeStatus], width: int) -> None:
+    """At 80 columns, too: a cause is cut at its end, and other columns are left out, those that are alike first."""
+    file = io.StringIO()
+    Console(file=file, width=width, emoji=False, markup=False).print(plain_table(EPISODE_COLUMNS, episodes, width))
+    head, *lines = file.getvalue().splitlines()
+    assert all(len(line) <= width for line in (head, *lines))
+    for episode, line in zip(episodes, lines, strict=False):
+        assert episode.setting in line and f" {episode.mode} " in line and f" {episode.seed} " in f"{line} "
+        if episode.cause is not None and "cause" in head:
+            assert "missing (connected" in line
+    below = " ".join(lines[len(episodes) :])
+    left = [column.name for column in EPISODE_COLUMNS if any(map(column.text, episodes)) and column.name not in head]
+    assert all(name in below for name in left)
+    assert width < 1000 or not left
+
+
+def test_a_cause_is_cut_at_its_end_and_a_name_in_the_middle() -> None:
+    columns = {column.name: column for column in EPISODE_COLUMNS}
+    assert columns["cause"].cut("missing (at kitchen) after step 4", 20) == "missing (at kitchen…"
+    assert columns["model"].cut("openai/gpt-5-mini-2025-08-07", 12) == "openai…08-07"
+    assert columns["cause"].cut("short", 20) == "short"

@@ -8,7 +8,7 @@ import pytest
 
 from pddlego.episode.events import Outcome, Usage
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.estimate import estimates, time_note
+from pddlego.evaluation.estimate import Amount, Estimate, estimates, time_note, upper_bound_table
 from pddlego.evaluation.setup import Setup, make_setup
 from pddlego.models.base import LOCAL
 from pddlego.models.speed import Speed
@@ -16,6 +16,7 @@ from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.store import RESULTS, append_summary
 from pddlego.runs.summary import Summary
+from tests.display.rendering import drawn
 
 
 def setup_of(tmp_path: Path, *models: str) -> Setup:
@@ -60,3 +61,19 @@ def test_finished_episodes_are_the_best_estimate_of_the_time(tmp_path: Path) -> 
     assert case.seconds == 3 * 3600
     assert time_note([case], 1) == "Likely time of local models: 3.0 hours."
     assert time_note([case], 2) == "Likely time of local models: 1.5 hours."
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("cost", [None, 1.5])
+def test_a_dry_run_keeps_the_bound_of_requests(width: int, cost: float | None) -> None:
+    cases = [
+        Estimate(
+            (game, mode, "openai/gpt-5-mini-2025-08-07"), 4, Amount(7200, 9_000_000, cost), Amount(25, 90_000, cost)
+        )
+        for game in ("coin", "cooking-easy")
+        for mode in ("edit", "gen-no-feedback")
+    ]
+    text = drawn(upper_bound_table(cases, width), width, 12)
+    assert "max calls" in text and text.count("7,200") == 4 and "28,800" in text
+    assert ("$6.00" in text) if cost else ("n/a" in text)
+    assert all(len(line.rstrip()) <= width for line in text.splitlines())

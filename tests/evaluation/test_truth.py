@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pddlego
+from pddlego.cli.browsing import causes_of, checks_of, explain_episode, saved_cause
+from pddlego.display.console import UNICODE
+from pddlego.display.live import LivePages
+from pddlego.display.opened import Sources
 from pddlego.episode.events import Outcome
 from pddlego.evaluation.truth import Causes, ResultFilter, explain_losses, with_truth
+from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.store import TRUTH, journal_name, read_results
 from pddlego.runs.summary import LastingError, Measures, Summary
@@ -29,6 +35,7 @@ def result(seed: int, outcome: Outcome, *errors: LastingError, model: str = "m")
 
 AT, DOOR = LastingError("missing at", "missing (at hall)", 0), LastingError("missing closed_door", "missing (…)", 6)
 UNUSABLE = LastingError("unusable answer (cut off)", "unusable answer (cut off)", 7, fatal=True)
+ENDING = LastingError("no command that helps", "no command that helps in 7 steps")
 
 
 def test_the_cause_is_the_error_that_won_episodes_do_not_have() -> None:
@@ -102,6 +109,26 @@ def test_an_error_that_explains_more_comes_before_the_end() -> None:
     assert Causes([ended, result(1, Outcome.WON, AT)]).of(ended) == str(UNUSABLE), "won episodes have it, too"
 
 
+ERRORS = st.lists(st.sampled_from([AT, DOOR, LastingError("stale at", "stale (at hall)", 3), UNUSABLE]), unique=True)
+
+
+@given(st.lists(st.tuples(st.sampled_from([Outcome.WON, Outcome.NO_PLAN]), ERRORS, st.booleans()), max_size=9))
+def test_no_cause_is_provisional(episodes: Sequence[tuple[Outcome, Sequence[LastingError], bool]]) -> None:
+    """While some episodes are unchecked, each cause is the one that all checks give, or is not known."""
+    all_checked = [result(seed, outcome, *errors) for seed, (outcome, errors, _) in enumerate(episodes)]
+    final = Causes(all_checked)
+    ended = Measures(ending=ENDING)
+    so_far = [
+        summary if checked else replace(summary, measures=ended)
+        for summary, (_, _, checked) in zip(all_checked, episodes, strict=True)
+    ]
+    unchecked = [summary.cell for summary, (_, _, checked) in zip(all_checked, episodes, strict=True) if not checked]
+    causes = Causes(so_far, unchecked)
+    assert all(causes.of(now) in ("", final.of(then)) for now, then in zip(so_far, all_checked, strict=True))
+    if not unchecked:
+        assert [causes.of(summary) for summary in so_far] == [final.of(summary) for summary in all_checked]
+
+
 @pytest.fixture(scope="module")
 def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs with and without `--truth` on different seeds."""
@@ -110,9 +137,6 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run("eval", *options, "--seeds", "10-15", "--run", "plain", cwd=folder).returncode == 0
     assert run("eval", *options, "--seeds", "16-19", "--run", "live", "--truth", cwd=folder).returncode == 0
     return folder
-
-
-ENDING = LastingError("no command that helps", "no command that helps in 7 steps")
 
 
 def test_a_cause_is_found_by_every_name_that_is_shown() -> None:
@@ -139,6 +163,28 @@ def test_runs_with_and_without_truth_join_and_are_checked_once(night: Path) -> N
     assert (night / "runs" / "plain" / TRUTH).read_bytes() == kept
     manifests = [json.loads((night / "runs" / name / "manifest.json").read_text()) for name in ("plain", "live")]
     assert manifests[0]["configuration"] == manifests[1]["configuration"]
+
+
+def test_lists_follow_what_was_checked(night: Path, tmp_path: Path) -> None:
+    """The pages of `view`, after each line of truth.jsonl: no cause, or the one that `truth` names."""
+    folder, copy = night / "runs" / "plain", tmp_path / "copy"
+    results, causes = explain_losses(folder, lambda checked, total: None)
+    final = {journal.name: causes.of(summary) for journal, summary in results.items()}
+    lines = (folder / TRUTH).read_bytes().splitlines(keepends=True)
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(TRUTH))
+    sources = Sources(make_codec(), screen_of, UNICODE, explain_episode, saved_cause, causes_of, checker=checks_of)
+    pages, known = LivePages(tmp_path, sources), []
+    for number in range(len(lines) + 1):
+        (copy / TRUTH).write_bytes(b"".join(lines[:number]))
+        index = json.loads(pages.answer("copy/", {"index": ""}).text)
+        heads = [column["name"] for column in index["columns"]]
+        place = heads.index("cause") if "cause" in heads else None
+        shown = {row["key"]: row["cells"][place] if place is not None else "" for row in index["rows"]}
+        assert all(cause in ("", final[name]) for name, cause in shown.items())
+        saved = {journal.name: str(saved_cause(copy / "episodes" / journal.name) or "") for journal in results}
+        assert saved == shown
+        known.append(sum(map(bool, shown.values())))
+    assert known[0] == 0 and shown == final and known[-1] > 0
 
 
 def test_live_checks_and_later_ones_find_the_same(night: Path) -> None:

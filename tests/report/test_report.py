@@ -24,7 +24,15 @@ from pddlego.models.limiter import LedgerEntry, Price
 from pddlego.report import build_report, load_results
 from pddlego.report.figures import DrawnFigure, FigureLine, LinePoint
 from pddlego.report.formats import as_csv, as_json, as_text, html, latex, markdown, one_table
-from pddlego.report.tables import Table, comparison_table, figure_table, print_table, success
+from pddlego.report.tables import (
+    Table,
+    compared_numbers,
+    comparison_table,
+    cost_table,
+    figure_table,
+    print_table,
+    success,
+)
 from pddlego.runs.cells import Cell
 from pddlego.runs.summary import Measures, Summary, dump_summary
 from tests.cli.command import run as command
@@ -208,31 +216,81 @@ def test_labels_name_the_tables_and_figures_for_latex(run: Path) -> None:
 
 def test_table_1_has_the_layout_of_the_paper(run: Path) -> None:
     title, head, body, bold = success(build_report([run]).rows)
-    assert title == "Success in % (95 % Wilson interval; m)"
+    assert title == "Success in % (95 % Wilson interval; errors count as not won; m)"
     assert head == ["game", "random", "act", "edit"]
     assert body == [
-        ["coin", "0 (0-79)", "20 (6-51)", "91 (62-98)"],
-        ["cooking|easy", "", "", "0 (0-79)"],
-        ["all games", "", "", "45"],
+        ["coin", "0 (0-79) n=1", "20 (6-51) n=10", "91 (62-98) n=11, 1 error"],
+        ["cooking|easy", "", "", "0 (0-79) n=1"],
+        ["all games", "", "", "45 n=12, 1 error"],
     ]
-    assert bold == {(0, 3)}
+    assert bold == set(), "the methods played different episodes"
 
 
 def test_with_more_than_four_methods_these_are_the_rows_of_table_1(run: Path) -> None:
     rows = build_report([run]).rows
     more = [replace(row, mode=mode) for row in rows if row.mode == "act" for mode in ("gen", "learn", "full")]
-    _, head, body, bold = success([*rows, *more])
+    _, head, body, _ = success([*rows, *more])
     assert head == ["method", "coin", "cooking|easy", "all games"]
     assert [(row[0], row[1]) for row in body] == [
-        ("random", "0 (0-79)"),
-        ("full", "20 (6-51)"),
-        ("learn", "20 (6-51)"),
-        ("act", "20 (6-51)"),
-        ("gen", "20 (6-51)"),
-        ("edit", "91 (62-98)"),
+        ("random", "0 (0-79) n=1"),
+        ("full", "20 (6-51) n=10"),
+        ("learn", "20 (6-51) n=10"),
+        ("act", "20 (6-51) n=10"),
+        ("gen", "20 (6-51) n=10"),
+        ("edit", "91 (62-98) n=11, 1 error"),
     ]
-    assert body[5] == ["edit", "91 (62-98)", "0 (0-79)", "45"]
-    assert bold == {(5, 1)}
+    assert body[5] == ["edit", "91 (62-98) n=11, 1 error", "0 (0-79) n=1", "45 n=12, 1 error"]
+    same = [replace(row, mode=mode) for row in rows[1:2] for mode in ("gen", "learn", "full", "act")]
+    assert success([*same, replace(same[0], mode="edit", won=5)]).bold == {(4, 1)}, "the greatest of equal numbers"
+
+
+def played(mode: str, seeds: range, errors: int = 0, game: str = "coin") -> list[Summary]:
+    """Episodes of a mode: `edit` wins all, another one the first; the last ones ended with an error."""
+    outcomes = [Outcome.WON if mode == "edit" or not seed else Outcome.STEP_LIMIT for seed in seeds]
+    outcomes[len(seeds) - errors :] = [Outcome.MODEL_ERROR] * errors
+    return [episode(mode, seed, outcome, game=game) for seed, outcome in zip(seeds, outcomes, strict=True)]
+
+
+UNEQUAL = {
+    "unfinished": [*played("edit", range(6)), *played("act", range(2))],
+    "an expired key": [*played("edit", range(6)), *played("act", range(6), errors=4)],
+    "both": [*played("edit", range(6), errors=1), *played("act", range(4), errors=1)],
+    "other seeds": [*played("edit", range(6)), *played("act", range(6, 12))],
+    "other games": [*played("edit", range(6)), *played("edit", range(4), game="twc"), *played("act", range(6))],
+    "the same": [*played("edit", range(6)), *played("act", range(6))],
+}
+
+
+@pytest.mark.parametrize("name", UNEQUAL)
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "json", "latex", "html", "page"])
+def test_a_number_of_a_paper_has_its_n(tmp_path: Path, name: str, form: str) -> None:
+    """Where n differs, each cell has it, in each format; errors are in the cell and the caption; nothing is bold."""
+    (tmp_path / "results.jsonl").write_text("".join(map(dump_summary, UNEQUAL[name])))
+    (tmp_path / "manifest.json").write_text("{}")
+    report = build_report([tmp_path])
+    text = html(report, 0) if form == "page" else one_table(report.table("success"), form, report.notes)
+    is_equal = len({row.episodes for row in report.rows}) == 1
+    assert ("6 episodes each" in text) == (is_equal and form != "csv")
+    for row in report.rows:
+        low, high = row.interval.percent.split("-")
+        n = "" if is_equal else f" n={row.episodes}"
+        missing = row.episodes - row.counted
+        n += f", {missing} error{'s' * (missing > 1)}" if missing else ""
+        assert f"{100 * row.success:.0f} ({low}{'--' if form == 'latex' else '-'}{high}){n}" in text
+    has_errors = any(row.counted < row.episodes for row in report.rows)
+    assert ("errors count as not won" in text) == (has_errors and form != "csv")
+    marks = {"markdown": "**", "latex": r"\textbf", "page": 'class="bold"'}
+    if form in marks:
+        assert (marks[form] in text) == (name in ("the same", "other games"))
+
+
+def test_means_over_different_episodes_have_their_n() -> None:
+    unequal, equal = (rows(UNEQUAL[name]) for name in ("both", "the same"))
+    assert "episodes" not in cost_table(equal).head
+    table = cost_table(unequal)
+    assert [row[table.head.index("episodes")] for row in table.body] == ["4, 1 error", "6, 1 error"]
+    steps = compared_numbers(rows(UNEQUAL["other games"]), UNEQUAL["other games"])
+    assert [row[-1] for row in steps.body] == ["10.0 (10.0-10.0) n=6", "10.0 n=4", "10.0 n=10"]
 
 
 def test_markdown_says_why_and_what_may_be_concluded(run: Path) -> None:
@@ -375,11 +433,47 @@ def test_no_number_is_ever_cut_short(width: int) -> None:
         assert (name in hidden) or number in text
 
 
-def test_a_narrow_terminal_leaves_out_the_least_important_columns() -> None:
-    table = Table("T", ["second", "seeds", "p", "95 %"], [["edit", "5", "0.5", "+0.00 to +9.00"]])
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
+@pytest.mark.parametrize("games", [1, 3])
+def test_a_difference_keeps_its_interval_and_its_n(width: int, games: int) -> None:
+    """In one part of a narrow table; what is equal or has no value throughout is said below."""
+    pairs = [
+        compare_paired(side("edit", RESULTS[:10]), side(f"gen-no-{other}", slower(other)), "coin", "steps")
+        for other in ("look", "feedback")
+    ]
+    pairs = [replace(pair, game=f"game-{place}") for pair in pairs for place in range(games)]
     file = io.StringIO()
-    print_table(Console(file=file, width=22), table)
-    assert " ".join(file.getvalue().split()) == "T second seeds p edit 5 0.5 A wider terminal also shows: 95 %."
+    print_table(Console(file=file, width=width), comparison_table(pairs))
+    text = file.getvalue()
+    assert all(len(line) <= width for line in text.splitlines())
+    lines, below = text.splitlines(), text.partition("In all rows:")[2]
+    differences = [line for line in lines if " steps" in line and "all rows" not in line]
+    assert len(differences) == 2 * games or "difference" in below
+    for line in differences if width >= 80 else ():
+        assert " 10 " in line or "both won 10" in below, "its n"
+        assert " to " in line or "95 %" in below, "its interval"
+    assert "A wider terminal" not in text
+
+
+def slower(other: str) -> list[Summary]:
+    """Episodes with more steps than those of `edit`."""
+    more = 2 if other == "look" else 4
+    return [replace(item, measures=Measures({"steps": 8 + more - seed % 2})) for seed, item in enumerate(RESULTS[:10])]
+
+
+def test_columns_that_tell_no_rows_apart_go_first() -> None:
+    head = ["game", "error", "seeds", "p", "cost", "lost"]
+    body = [
+        ["coin", "missing connected", "5", "0.5", "n/a", "3 of 4"],
+        ["twc", "wrong at", "5", "0.2", "n/a", "1 of 2"],
+    ]
+    file = io.StringIO()
+    print_table(Console(file=file, width=34), Table("T", head, body))
+    assert "In all rows: seeds 5, cost n/a." in file.getvalue()
+    assert "part" not in file.getvalue() and "0.5" in file.getvalue() and "1 of 2" in file.getvalue()
+    file = io.StringIO()
+    print_table(Console(file=file, width=80), Table("T", head, body))
+    assert "In all rows" not in file.getvalue(), "there is room"
 
 
 @pytest.mark.parametrize(("number", "columns"), [("123456789", 9), ("100.0% (1234/1234)", 4)])
@@ -532,7 +626,7 @@ def test_a_single_table_says_which_episodes_ended_with_an_error(run: Path, form:
     said = " ".join((done.stderr if form == "csv" else done.stdout).split())
     assert "1 of 23 episodes ended with an error, not by the game: coin, edit, m: 1 of 11." in said
     assert "They count as not won; comparisons and causes leave them out." in said
-    assert success(build_report([run]).rows).body[0][3] == "91 (62-98)", "the definition of success stays"
+    assert success(build_report([run]).rows).body[0][3] == "91 (62-98) n=11, 1 error"
 
 
 def test_a_note_of_several_lines_is_a_comment_in_every_line() -> None:
@@ -566,3 +660,37 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_report_is_made(t
         done = command("report", ".", "--format", "html", "-o", output, cwd=tmp_path)
         assert (done.returncode, "Cannot write" in done.stderr) == (3, True), done.stderr
         assert "Writing the pages" not in done.stderr and not (tmp_path / "missing").exists()
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "csv", "json", "latex", "html"])
+def test_changed_options_stand_in_every_format(taught: Path, form: str) -> None:
+    line = "options: --max-steps 40, --rules-from teach (from 3 requests), --retries 0"
+    line = line.replace("--", "-{}-") if form == "latex" else line
+    for table in ((), ("--table", "success"), ("--table", "cost")):
+        done = command("report", "taught", *table, "--format", form, cwd=taught)
+        assert done.returncode == 0 and line in done.stdout, done.stderr
+        captions = re.findall(r"\\caption\{.*", done.stdout)
+        assert all(line in caption for caption in captions) and bool(captions) == (form == "latex")
+        assert "options:" not in command("report", "teach", *table, "--format", form, cwd=taught).stdout
+
+
+def test_a_mean_of_0_requests_is_0(taught: Path) -> None:
+    """Rules that were learned before need no request: that is what such a run shows."""
+    done = command("report", "taught", cwd=taught)
+    head, row, *_ = done.stdout.partition("All numbers\n")[2].splitlines()
+    assert dict(zip(re.split(" {2,}", head), re.split(" {2,}", row), strict=True))["calls"] == "0.00"
+    assert "from cache" not in head, "a column of zeros is left out"
+    shown = command("show", "taught", cwd=taught, COLUMNS="200").stdout.splitlines()
+    assert "calls" in shown[1].split() and " 0 " in shown[2]
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that begins with the rules of another one."""
+    folder = tmp_path_factory.mktemp("taught")
+    learn = ("eval", "coin", "--modes", "learn")
+    assert command(*learn, "--seeds", "0", "--run", "teach", cwd=folder).returncode == 0
+    options = ("--rules-from", "teach", "--max-steps", "40", "--retries", "0", "--run", "taught")
+    done = command(*learn, "--seeds", "1-2", *options, cwd=folder)
+    assert "options: --max-steps 40, --rules-from teach (from 3 requests), --retries 0." in done.stdout
+    return folder

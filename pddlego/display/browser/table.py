@@ -182,6 +182,7 @@ class FilteredTable(Vertical, Generic[R]):
         self._changes, self._name_of = changes, name_of
         self._rows: Mapping[str, R] = {}
         self._texts: dict[str, tuple[str, ...]] = {}
+        self._widths: list[int] = []
         self._summary = ""
 
     def compose(self) -> ComposeResult:
@@ -221,9 +222,8 @@ class FilteredTable(Vertical, Generic[R]):
         shown.sort(key=lambda key: natural(self._texts[key][sort_index]), reverse=self.descending)
         head = [self._head(column) for column in self.columns]
         widths = [max(map(cell_len, column)) for column in zip(head, *(self._texts[key] for key in shown), strict=True)]
-        self.rows_widget.show(
-            head, widths_of(self.columns, widths, self.size.width - _MARGIN, _GAP), shown, self._cells
-        )
+        self._widths = widths_of(self.columns, widths, self.size.width - _MARGIN, _GAP)
+        self.rows_widget.show(head, self._widths, shown, self._cells)
 
     def on_resize(self) -> None:
         self._update()
@@ -245,7 +245,8 @@ class FilteredTable(Vertical, Generic[R]):
 
     def _cells(self, key: str) -> list[tuple[str, str, bool]]:
         row, texts = self._rows[key], self._texts[key]
-        return [(text, column.style(row), column.right) for column, text in zip(self.columns, texts, strict=True)]
+        cells = zip(self.columns, texts, self._widths, strict=True)
+        return [(column.cut(text, width), column.style(row), column.right) for column, text, width in cells]
 
     def _head(self, column: ListColumn[R]) -> str:
         return column.name + ((" ▾" if self.descending else " ▴") if column.name == self.sort else "")

@@ -533,7 +533,7 @@ def test_a_lost_episode_opens_where_it_was_lost(lost: Path) -> None:
 
 def test_the_list_of_a_run_shows_causes(lost: Path) -> None:
     async def steps(pilot: Pilot[None]) -> None:
-        await until(pilot, lambda: "missing (connected corr" in shown(pilot) and "after step 4" in shown(pilot))
+        await until(pilot, lambda: "missing (connected corridor" in shown(pilot) and "…" in shown(pilot))
 
     drive(at_run(lost, SOURCES), steps, (200, 40))
     assert (lost / "truth.jsonl").exists()
