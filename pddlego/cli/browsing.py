@@ -117,7 +117,7 @@ def write_page(console: Console, path: Path, journals: Sequence[Path], step: int
     # Imported here, because only pages need Jinja.
     from pddlego.cli.explaining import check_progress
     from pddlego.display.page import ListedEpisode, episode_page, render
-    from pddlego.evaluation.truth import explain_losses
+    from pddlego.evaluation.truth import Causes, explain_losses
 
     check_output(path, ".html")
     listed, known = list[ListedEpisode](), dict[Path, tuple[Mapping[Path, Summary], Causes]]()

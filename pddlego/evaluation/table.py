@@ -252,7 +252,7 @@ class ShownColumn:
 
     @property
     def is_alike(self) -> bool:
-        """Whether it tells no rows apart. A mode belongs to its row nevertheless."""
+        """Whether all its rows are equal, so that it can be left out. A mode belongs to its row nevertheless."""
         return self.name != MODE and is_alike(self.cells)
 
 

@@ -344,13 +344,13 @@ def _read_init(
 
 
 def _read_later(item: Sexpr, objects: Collection[str]) -> Later | Defect | None:
-    """The timed literal `(at TIME LITERAL)`, or what is wrong with it; None for any other expression.
-
-    After the name of an object, a parenthesis is missing: `(at robot (open))`.
-    """
-    if len(item) < 3 or item[0] != "at" or not isinstance(item[-1], tuple) or item[1] in objects:
+    """The timed literal `(at TIME LITERAL)`, or what is wrong with it; None for any other expression."""
+    if len(item) < 3 or item[0] != "at" or not isinstance(item[-1], tuple):
         return None
     time, literal = item[1], item[-1]
+    if time in objects:
+        form = f"{show(item[:-1])} {show(literal)}"
+        return syntax_defect(f"{in_short(item)}: a parenthesis is missing; write {form}", place_of(item))
     inner = read_condition(("=", *literal[1:]) if literal[:1] == ("assign",) else literal)  # as unified-planning has it
     if isinstance(time, str) and NUMBER.match(time):
         match inner:

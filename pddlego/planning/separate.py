@@ -71,7 +71,7 @@ def _interfering(world: World, domain: Domain, problem: Problem, plan: Plan) -> 
 
 
 def _scheduled(plan: Plan, order: list[Happening], apart: _Pairs) -> Plan | None:
-    """The earliest plan whose events are in this order, pairs of events `apart`; None if there is none.
+    """The earliest plan whose events are in this order, pairs of events `apart`; None if there is no such plan.
 
     No step starts before its start in `plan`.
     """

@@ -27,7 +27,7 @@ from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import in_short
 from pddlego.pddl.costs import needs_numbers, needs_time
 from pddlego.pddl.rules import Level
-from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts
+from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts, refusal
 from pddlego.planning.exact import engine_task
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
@@ -218,10 +218,8 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
                 found = check_domain(domain, Level.TIME)[:_MOST_DEFECTS]
                 own = "; ".join(defect.message for defect in found if defect.blocking)
                 message = own or message
-                if not own and attempt.engine in (
-                    "mimir",
-                    "kairos",
-                ):  # the file is valid, and the engine cannot read it
+                is_limit = attempt.engine in ("mimir", "kairos") and not refusal(attempt.engine, search)
+                if is_limit and not own:  # the file is valid, and the engine cannot read it
                     return failed(PlanStatus.CRASHED, message)
             elif error.status is PlanStatus.TIMEOUT:
                 message = f"no plan within {attempt.seconds:.3g} s"

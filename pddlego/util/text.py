@@ -74,7 +74,7 @@ def both_ends(name: str, width: int) -> str:
 
 
 def is_alike(cells: Collection[str]) -> bool:
-    """Whether a column of a table tells no rows apart: all are equal, or none has a value."""
+    """Whether all rows of a column are equal, or none has a value."""
     return {*cells} <= {"", "n/a"} or (len({*cells}) == 1 < len(cells))
 
 

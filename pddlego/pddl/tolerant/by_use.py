@@ -509,7 +509,7 @@ def _free_variables(action: Action, parameters: _ArgumentTypes, ancestors: _Ance
             if arg.startswith("?") and arg not in bound and arg not in scope:
                 types[arg].add(kinds[place] if len(kinds) == len(atom.args) else "")
     names = dict.fromkeys(arg for atom in _plain_atoms(action.precondition) for arg in atom.args)
-    pairs = ((name, kind) for name in names for kind in types[name])
+    pairs = ((name, kind) for name in names for kind in types[name] if "" not in types[name])
     return tuple(TypedName(*pair) for pair in pairs if types[pair[0]] <= ancestors.get(pair[1], {pair[1], ANY_TYPE}))
 
 

