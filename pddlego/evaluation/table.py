@@ -307,7 +307,8 @@ def fitted_table(of: Iterable[Configuration], columns: Sequence[ShownColumn], wi
 
     Columns that are alike in all rows are left out first, with their value; then those of the lowest rank.
     """
-    names = zip(NAMES, zip(*of, strict=True), strict=True)
+    configurations = list(of)
+    names = ((name, [one[place] for one in configurations]) for place, name in enumerate(NAMES))
     every = [*(ShownColumn(name, [clean(part) for part in parts]) for name, parts in names), *columns]
     shown = list(every)
 

@@ -56,7 +56,8 @@ SYSTEM = "system role"
 
 _ABOUT_SYSTEM = re.compile(
     r"""\b(system|developer)[\W_]{0,3}(role|message|prompt|instr\w*)s?\b.{0,40}(not\b|n't\b|unsupported|invalid|disabled)
-    | (not|n't|cannot|unsupported|invalid|un\w+)\b.{0,60}\b(system|developer)[\W_]{0,3}(role|message|prompt|instr)
+    | (not|n't|cannot|unsupported|invalid|unexpected|unknown|unable)\b.{0,60}
+      \b(system|developer)[\W_]{0,3}(role|message|prompt|instr)
     | \brole\b[^={}]{0,40}\bsystem\b | \bonly\W+user\b.{0,30}\broles\b | first\ message\b.{0,30}\buser\b
     | \brole\b.{0,60}\buser\W{1,4}(or\W{1,3}|and\W{1,3})?(assistant|model)\b(?!.{0,30}system)
     | (start|begin)\ with\b.{0,30}\buser\b | (?<!system\ message,\ conversation\ )roles\ must\ alternate""",
@@ -150,9 +151,8 @@ class Dialect:
         The error message is searched before the rest of the body, which may quote the request.
         """
         param = str(getattr(error, "param", None) or "")
-        if SYSTEM in sent and is_about_system(error):
-            return self.without(SYSTEM), SYSTEM
-        for text in (error_of(getattr(error, "body", None)).lower(), str(error).lower()):
+        said = error_of(getattr(error, "body", None)).lower()
+        for text in filter(None, (said, str(error).lower())):
             bound = next((name for name in FIELDS if name in sent), "")
             if bound and (bound in text or bound == param):
                 return self.without(bound), bound
@@ -166,6 +166,8 @@ class Dialect:
                     return self.without(name), name
             if "reasoning_effort" in sent and "reasoning" in text:
                 return self.without("reasoning_effort"), "reasoning_effort"
+            if SYSTEM in sent and text == (said or text) and _ABOUT_SYSTEM.search(text):
+                return self.without(SYSTEM), SYSTEM
         return self, ""
 
     def guesses(self, sent: Mapping[str, Any]) -> list[tuple[Dialect, str]]:

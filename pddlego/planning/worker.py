@@ -208,7 +208,7 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
             if isinstance(plan, tuple):
                 return PlanResult(PlanStatus.GROUND, problem.goal, slices=plan)
             fault = validate(domain, problem, plan, Work()) if plan is not None else None
-            if plan is not None and fault is not None and plan.durations:
+            if plan is not None and fault is not None and fault.kind is FaultKind.INTERFERENCE and plan.durations:
                 others = (other for other in separated(domain, problem, plan) if not validate(domain, problem, other))
                 plan, fault = next(((other, None) for other in others), (plan, fault))
         except PlanningError as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 _TAGS = (
-    r"(?:[a-z]{1,20}[:_])?think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis|rationale|draft"
+    r"(?:[a-z]{1,20}[:_])?think|thinking|thoughts?|reasoning|reflection|scratchpad"
     r"|(?:inner|internal)[_-](?:monologue|thoughts?)|chain[_-]of[_-]thoughts?"
 )
 _WORD = "(?:thinking|think|thought)"
@@ -15,10 +15,14 @@ _THOUGHT = re.compile(
     rf"""(?<!["'`])<({_TAGS})>.*?(?:</\1>|\Z) | \[think\].*?(?:\[/think\]|\Z)
         | \u25c1think\u25b7.*?(?:\u25c1/think\u25b7|\Z)
         | <\|(?:start_|begin_of_)?{_WORD}\|>.*?(?:<\|(?:/|end_(?:of_)?){_WORD}\|>|</\|{_WORD}\|>|\Z)
+        | \A\s*<(analysis|rationale|draft)>.*?(?:</\2>|\Z) | (?<!["'`])<(analysis|rationale|draft)>.*?</\3>
         | <\|channel>\s*thought\b.*?(?:<channel\|>|\Z) | <unused94>.*?(?:<unused95>|\Z)""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-"""Reasoning in tags, and in the forms of Mistral, Kimi, Cohere and OpenThinker, Gemma 4, and MedGemma."""
+"""Reasoning in tags, and in the forms of Mistral, Kimi, Cohere and OpenThinker, Gemma 4, and MedGemma.
+
+Tags that answers also mention, such as `<draft>`, need an end tag, unless they begin the answer.
+"""
 
 _END_OF_THOUGHT = re.compile(
     rf"""</(?:{_TAGS})> | \[/think\] | \u25c1/think\u25b7 | <\|(?:/|end_(?:of_)?){_WORD}\|> | </\|{_WORD}\|>

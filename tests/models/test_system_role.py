@@ -9,7 +9,7 @@ import pytest
 from pddlego.errors import ModelError
 from pddlego.models import Message, Request
 from pddlego.models.base import Delta, RetryNotice
-from pddlego.models.dialect import Dialects
+from pddlego.models.dialect import Dialects, Sampling
 from pddlego.models.openai import OpenAIModel
 from tests.model_server import ModelServer, Reply, answer
 from tests.models.endpoints import lines, refusal
@@ -46,6 +46,7 @@ OTHER = [
     "maximum context length is 4096 tokens, however you requested 5000",
     "messages.0.role: Input should be 'user', 'assistant' or 'system'",
     "Request not valid",
+    "un" * 16_000,
 ]
 
 QUESTIONS = (Message("system", "The rules."), Message("user", "What?"), Message("assistant", "A"), Message("user", "B"))
@@ -135,3 +136,20 @@ def test_an_endpoint_that_refuses_everything_is_quoted(model_server: ModelServer
     with pytest.raises(ModelError, match="answered 400") as caught:
         client(model_server).complete(asked([]))
     assert caught.value.reason == "System role not supported."
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Unsupported parameter 'seed' for this model; see the system prompt guide",
+        "seed is not supported when a system message is present",
+    ],
+)
+def test_a_field_that_is_named_is_left_out_and_the_role_stays(model_server: ModelServer, message: str) -> None:
+    quoted = {"detail": [{"msg": message, "input": {"messages": [{"role": "system", "content": "The rules."}]}}]}
+    model_server.replies = [Reply(400, json.dumps(quoted)), answer("ok")]
+    model = OpenAIModel("m", "key", model_server.url, sampling=Sampling(seed=7))
+    assert model.complete(asked([])).text == "ok"
+    first, second = model_server.requests
+    assert "seed" in first and "seed" not in second
+    assert sent(second) == sent(first)

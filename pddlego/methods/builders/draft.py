@@ -476,7 +476,7 @@ class Draft:
         objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
         facts = (*problem.init_lines(), *map(str, problem.sorted_later()))
         metric = str(problem.metric) if problem.metric else ""
-        name = problem.name if problem.name != "unknown" else ""
+        name = problem.name if problem.name != "unnamed" else ""
         return replace(self, objects=objects, facts=facts, goal=str(problem.goal), metric=metric, problem_name=name)
 
     def with_component(self, component: Component) -> Draft:

@@ -95,7 +95,8 @@ def refuses_same(model: str, seed: int, space: str) -> bool:
     own = [talk for talk in known if (talk.model, talk.variant) == (wanted.model or known[0].model, "val")]
     turns = own[seed if len(own) > 1 else 0].turns if own and (seed < len(own) or len(own) == 1) else ()
     pairs = (pair for turn in turns for pair in _OWN_SUCCESSOR.findall(turn.prompt))
-    return any(sorted(state) == sorted(successor) for state, successor in pairs)  # sets are printed in any order
+    words = ((sorted(re.findall(r"\w+", state)), sorted(re.findall(r"\w+", other))) for state, other in pairs)
+    return any(state == other for state, other in words)  # sets are printed in any order
 
 
 _SYSTEM = r'sysmsg = """'
