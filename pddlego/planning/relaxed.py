@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from pddlego.pddl import Atom, Domain, Problem
@@ -75,17 +75,14 @@ class Relaxation(Explorer):
         self.steps: dict[PlanStep, tuple[frozenset[Atom], frozenset[Atom]]] = {}
         """The possible steps, each with the facts that it may add and delete."""
         self._blocked: list[tuple[Action, PlanStep, Binding]] = []
-        self._deletes: set[Atom] = {
-            atom for later in problem.later for atom, new in changed_atoms(later.part) if not new
-        }
+        self._deletes = {atom for later in problem.later for atom, new in changed_atoms(later.part) if not new}
         self._then = "" if numbers is None else " from then on"
         self._last: dict[Atom | Term, tuple[str, bool | Fraction]] = {}
         """The values at the end that timed literals give to what no possible step changes as well, with their times."""
         self._is_end = False
         start = self._initial.numbers if numbers is None else numbers
         self._bounds: dict[Term, Interval] = {term: (value, value) for term, value in start.items()}
-        later_values = [later.part for later in problem.later if isinstance(later.part, Compare)]
-        for part in later_values:
+        for part in [later.part for later in problem.later if isinstance(later.part, Compare)]:
             value = Fraction(part.right.head)
             low, high = self._bounds.get(part.left, (value, value))
             self._bounds[part.left] = min(low, value), max(high, value)
@@ -145,20 +142,21 @@ class Relaxation(Explorer):
                 return atom in self._known if wanted else atom not in self._initial.facts or atom in self._deletes
             case Not():
                 return self.may_hold(condition.part, binding, not wanted)
-            case And() | Or():
-                parts = (self.may_hold(part, binding, wanted) for part in condition.parts)
-                return all(parts) if isinstance(condition, And) is wanted else any(parts)
+            case And() | Or() | Exists() | Forall():
+                parts = (self.may_hold(part, case, wanted) for part, case in self._instances(condition, binding))
+                return all(parts) if isinstance(condition, And | Forall) is wanted else any(parts)
             case Imply():
                 return self.may_hold(Or((Not(condition.condition), condition.consequence)), binding, wanted)
-            case Exists() | Forall():
-                cases = self.world.bindings(condition.variables, binding)
-                parts = (self.may_hold(condition.part, case, wanted) for case in cases)
-                return all(parts) if isinstance(condition, Forall) is wanted else any(parts)
             case Equal():
                 return self.world.holds(condition, self.state, binding) is wanted
             case Compare():
                 return self._may_compare(condition, binding, wanted)
         return True
+
+    def _instances(self, condition: And | Or | Exists | Forall, binding: Binding) -> Iterator[tuple[Formula, Binding]]:
+        if isinstance(condition, And | Or):
+            return ((part, binding) for part in condition.parts)
+        return ((condition.part, case) for case in self.world.bindings(condition.variables, binding))
 
     # numbers
 
@@ -269,16 +267,10 @@ class Relaxation(Explorer):
             case Imply():
                 yield from self._blocking(Or((Not(condition.condition), condition.consequence)), binding, wanted)
             case And() | Or() | Exists() | Forall():
-                parts: tuple[Formula, ...] = ()
-                cases: Iterable[Binding] = (binding,)
-                if isinstance(condition, And | Or):
-                    parts = condition.parts
-                else:
-                    parts, cases = (condition.part,), self.world.bindings(condition.variables, binding)
-                lacking = ((one, case) for case in cases for one in parts if not self.may_hold(one, case, wanted))
+                lacking = (one for one in self._instances(condition, binding) if not self.may_hold(*one, wanted))
                 most = 1 if isinstance(condition, And | Forall) is wanted else MOST_TOGETHER
-                for one, case in itertools.islice(lacking, most):
-                    yield from self._blocking(one, case, wanted)
+                for one in itertools.islice(lacking, most):
+                    yield from self._blocking(*one, wanted)
 
     def _makers(self, fact: Atom, wanted: bool) -> Iterator[tuple[Action, Binding]]:
         """The actions that can make a fact true, or else false, with the objects that it fixes."""
@@ -352,10 +344,10 @@ class Relaxation(Explorer):
             near = near or self._missing_facts(atoms, needed, binding, scope_of(action.parameters))
         near = [a for a in near if a.predicate in self.added or not breaks_order(a, self._initial.facts)]
         wanted = [*map(Renaming(binding).atom, atoms)]
-        text = f"{_never(wanted)}{self._then}"
         examples = [str(atom) for atom in near if atom not in wanted]
         more = len(examples) - MOST_TOGETHER
         examples = [*examples[:MOST_TOGETHER], *([f"one of {more} other facts"] if more > 0 else [])]
+        text = f"{_never(wanted)}{self._then}"
         text += f": {' or '.join(examples)} is missing" if examples else ""
         is_static = len(wanted) == 1 and wanted[0].predicate not in self.added
         text += ", and no action makes it true" if is_static else ""
