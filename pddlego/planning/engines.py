@@ -21,9 +21,9 @@ from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Domain, Problem, conjuncts
-from pddlego.pddl.conditions import ANY_TYPE, ARITHMETIC, And, AtTime, Compare, Not, Term, When, walk
+from pddlego.pddl.conditions import ANY_TYPE, ARITHMETIC, And, AtTime, Compare, Not, Term, When, changed_atoms, walk
 from pddlego.pddl.costs import counts_cost, needs_time
-from pddlego.pddl.domain import DurativeAction, Predicate, Rule
+from pddlego.pddl.domain import Action, DurativeAction, Predicate, Rule
 from pddlego.pddl.numbers import DURATION, TOTAL_COST, TOTAL_TIME, duration_bounds, fluents_in
 from pddlego.pddl.plain import in_plain_pddl
 from pddlego.pddl.problem import Metric, without
@@ -466,8 +466,27 @@ def _plain_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
         problem = replace(problem, metric=None)  # the number of steps, which engines minimize without a metric
     domain, problem = with_known_numbers(domain, problem)
     domain = replace(domain, durative=tuple(_within_bounds(action, domain, problem) for action in domain.durative))
-    domain, problem = in_plain_pddl(domain, without(problem, domain.constants))
+    domain, problem = in_plain_pddl(_without_groups(domain, problem), without(problem, domain.constants))
     return str(domain), str(problem)
+
+
+def _without_groups(domain: Domain, problem: Problem) -> Domain:
+    """The domain with actions that are never possible, and add what timed literals delete.
+
+    Of facts of which at most one is true, Kairos makes the values of one variable. A timed literal that deletes a fact
+    of them that is false then deletes the true one. Actions that only add facts break such groups.
+    """
+    changes = (change for literal in problem.later for change in changed_atoms(literal.part))
+    deleted = sorted({atom.predicate for atom, value in changes if not value})
+    if not deleted:
+        return domain
+    never = f"never-{max(domain.predicates_by_name, key=len)}"
+    actions = []
+    for head in (domain.predicates_by_name[name] for name in deleted):
+        atom = Atom(head.name, tuple(parameter.name for parameter in head.parameters))
+        actions.append(Action(f"{never}-{head.name}", head.parameters, Atom(never), atom))
+    predicates = (*domain.predicates, Predicate(never, ()))
+    return replace(domain, predicates=predicates, actions=(*domain.actions, *actions))
 
 
 def _within_bounds(action: DurativeAction, domain: Domain, problem: Problem) -> DurativeAction:

@@ -75,17 +75,14 @@ class Relaxation(Explorer):
         self.steps: dict[PlanStep, tuple[frozenset[Atom], frozenset[Atom]]] = {}
         """The possible steps, each with the facts that it may add and delete."""
         self._blocked: list[tuple[Action, PlanStep, Binding]] = []
-        self._deletes: set[Atom] = {
-            atom for later in problem.later for atom, new in changed_atoms(later.part) if not new
-        }
+        self._deletes = {atom for later in problem.later for atom, new in changed_atoms(later.part) if not new}
         self._then = "" if numbers is None else " from then on"
         self._last: dict[Atom | Term, tuple[str, bool | Fraction]] = {}
         """The values at the end that timed literals give to what no possible step changes as well, with their times."""
         self._is_end = False
         start = self._initial.numbers if numbers is None else numbers
         self._bounds: dict[Term, Interval] = {term: (value, value) for term, value in start.items()}
-        later_values = [later.part for later in problem.later if isinstance(later.part, Compare)]
-        for part in later_values:
+        for part in [later.part for later in problem.later if isinstance(later.part, Compare)]:
             value = Fraction(part.right.head)
             low, high = self._bounds.get(part.left, (value, value))
             self._bounds[part.left] = min(low, value), max(high, value)
@@ -106,13 +103,12 @@ class Relaxation(Explorer):
                 break
         adds, deletes = ({atom for effects in self.steps.values() for atom in effects[index]} for index in (0, 1))
         for literal in sorted(problem.later, key=lambda literal: (literal.time, not isinstance(literal.part, Not))):
-            part = literal.part
-            if isinstance(part, Compare) and part.left.head not in domain.changed_functions:
-                self._last[part.left] = f"{literal.time:f}", Fraction(part.right.head)
-            for atom, value in changed_atoms(part):
-                self._last[atom] = f"{literal.time:f}", value
-        for atom in [atom for atom, (_, value) in self._last.items() if atom in (deletes if value else adds)]:
-            del self._last[atom]
+            new, when = literal.part, f"{literal.time:f}"
+            if isinstance(new, Compare) and new.left.head not in domain.changed_functions:
+                self._last[new.left] = when, Fraction(new.right.head)
+            self._last |= {atom: (when, is_true) for atom, is_true in changed_atoms(new)}
+        for key in [key for key, (_, last) in self._last.items() if key in (deletes if last else adds)]:
+            del self._last[key]
 
     def may_end_with(self, goal: Formula) -> bool:
         """Whether a condition may be true when all timed literals are over."""
@@ -146,20 +142,21 @@ class Relaxation(Explorer):
                 return atom in self._known if wanted else atom not in self._initial.facts or atom in self._deletes
             case Not():
                 return self.may_hold(condition.part, binding, not wanted)
-            case And() | Or():
-                parts = (self.may_hold(part, binding, wanted) for part in condition.parts)
-                return all(parts) if isinstance(condition, And) is wanted else any(parts)
+            case And() | Or() | Exists() | Forall():
+                parts = (self.may_hold(part, case, wanted) for part, case in self._instances(condition, binding))
+                return all(parts) if isinstance(condition, And | Forall) is wanted else any(parts)
             case Imply():
                 return self.may_hold(Or((Not(condition.condition), condition.consequence)), binding, wanted)
-            case Exists() | Forall():
-                cases = self.world.bindings(condition.variables, binding)
-                parts = (self.may_hold(condition.part, case, wanted) for case in cases)
-                return all(parts) if isinstance(condition, Forall) is wanted else any(parts)
             case Equal():
                 return self.world.holds(condition, self.state, binding) is wanted
             case Compare():
                 return self._may_compare(condition, binding, wanted)
         return True
+
+    def _instances(self, condition: And | Or | Exists | Forall, binding: Binding) -> Iterator[tuple[Formula, Binding]]:
+        if isinstance(condition, And | Or):
+            return ((part, binding) for part in condition.parts)
+        return ((condition.part, case) for case in self.world.bindings(condition.variables, binding))
 
     # numbers
 
@@ -229,8 +226,9 @@ class Relaxation(Explorer):
             never = "is false at the end" if is_ended else f"is never true{self._then}"
             sentences.append(f"{part} {never}{f': {lack}' if lack else bounds}")
         last = self._last if is_ended else {}
-        ended = {one: [key for key in (_atom_of(one), *read_fluents(one)) if key in last] for one in lacking}
-        sentences += [self._ended(key) for keys in ended.values() for key in keys]
+        keys = {one: [_atom_of(one)] if is_literal(one) else read_fluents(one) for one in lacking}
+        ended = {one: [key for key in keys[one] if key in last] for one in lacking}
+        sentences += [self._ended(key) for over in ended.values() for key in over]
         waiting = [one for one in lacking if not ended[one] and is_literal(one)]
         seen = {*waiting}
         while waiting and len(sentences) < most:
@@ -249,7 +247,7 @@ class Relaxation(Explorer):
                 seen |= {*needed}
         return list(dict.fromkeys(sentences))
 
-    def _ended(self, key: Formula | Term) -> str:
+    def _ended(self, key: Atom | Term) -> str:
         time, value = self._last[key]
         if isinstance(key, Term):
             return f"a timed literal sets {key} to {shown(Fraction(value))} at {time}, and no action changes it"
@@ -269,13 +267,10 @@ class Relaxation(Explorer):
             case Imply():
                 yield from self._blocking(Or((Not(condition.condition), condition.consequence)), binding, wanted)
             case And() | Or() | Exists() | Forall():
-                is_quantified = isinstance(condition, Exists | Forall)
-                parts = (condition.part,) if is_quantified else condition.parts
-                cases = self.world.bindings(condition.variables, binding) if is_quantified else (binding,)
-                lacking = ((one, case) for case in cases for one in parts if not self.may_hold(one, case, wanted))
+                lacking = (one for one in self._instances(condition, binding) if not self.may_hold(*one, wanted))
                 most = 1 if isinstance(condition, And | Forall) is wanted else MOST_TOGETHER
-                for one, case in itertools.islice(lacking, most):
-                    yield from self._blocking(one, case, wanted)
+                for one in itertools.islice(lacking, most):
+                    yield from self._blocking(*one, wanted)
 
     def _makers(self, fact: Atom, wanted: bool) -> Iterator[tuple[Action, Binding]]:
         """The actions that can make a fact true, or else false, with the objects that it fixes."""
@@ -303,28 +298,43 @@ class Relaxation(Explorer):
             return lack, []
         atoms = self.never_together(action, binding)
         if atoms:
-            return self._never(action, atoms, binding)
+            return self._lacking_facts(action, atoms, binding)
         for part in self._others[action.name]:
-            cases = list(itertools.islice(self._bindings(action, self.required[action.name], binding), _MOST_CASES))
-            if cases and len(cases) < _MOST_CASES and not any(self.may_hold(part, case) for case in cases):
+            if cases := self._impossible_cases(action, part, self.required[action.name], binding):
                 first = Renaming(cases[0]).formula(part)
                 bounds = self._bounds_text(first)
-                never = first if bounds else Renaming(binding).formula(part)
+                never = (first,) if bounds else self._with_least(action, part, binding)
                 needed = dict.fromkeys(one for case in cases for one in self._blocking(part, case))
                 literals = [one for one in needed if is_literal(one)]
                 more = [one for one in literals if self._is_changed(one)]
-                static = ", and no action makes it true" if literals and not more and is_literal(part) else ""
-                return f"its condition {never} is never true{self._then}{bounds}{static}", more[:MOST_TOGETHER]
+                is_static = literals and not more and is_literal(part) and len(never) == 1
+                static = ", and no action makes it true" if is_static else ""
+                return f"{_never(never)}{self._then}{bounds}{static}", more[:MOST_TOGETHER]
         if action.name in self.possible:
             return "", []
         steps = ((term, step) for terms in self._missing.values() for term, step in terms.items())
         lacking = (f"{term} has no number" for term, step in steps if step.action == schema_name(action.name))
         return next(lacking, "no call of it is possible"), []
 
+    def _impossible_cases(
+        self, action: Action, part: Formula, atoms: Sequence[Atom], binding: Binding
+    ) -> list[Binding]:
+        """The calls of an action in which atoms are true, if a condition is never true in them; empty for too many."""
+        cases = list(itertools.islice(self._bindings(action, atoms, binding), _MOST_CASES))
+        return cases if len(cases) < _MOST_CASES and not any(self.may_hold(part, case) for case in cases) else []
+
+    def _with_least(self, action: Action, part: Formula, binding: Binding) -> tuple[Formula, ...]:
+        """A condition, after the required atoms of the action without which it may be true."""
+        atoms = self.required[action.name]
+        for atom in atoms:
+            fewer = [other for other in atoms if other is not atom]
+            atoms = fewer if self._impossible_cases(action, part, fewer, binding) else atoms
+        return tuple(map(Renaming(binding).formula, (*atoms, part)))
+
     def _is_changed(self, literal: Formula) -> bool:
         return _atom_of(literal).predicate in (self.added if isinstance(literal, Atom) else self.deleted)
 
-    def _never(self, action: Action, atoms: Sequence[Atom], binding: Binding) -> tuple[str, list[Formula]]:
+    def _lacking_facts(self, action: Action, atoms: Sequence[Atom], binding: Binding) -> tuple[str, list[Formula]]:
         """What `_lack` says about conditions that are never true together, with examples of facts that are missing.
 
         Each example would be enough, with the other conditions of the action, or else with the other `atoms`.
@@ -334,11 +344,10 @@ class Relaxation(Explorer):
             near = near or self._missing_facts(atoms, needed, binding, scope_of(action.parameters))
         near = [a for a in near if a.predicate in self.added or not breaks_order(a, self._initial.facts)]
         wanted = [*map(Renaming(binding).atom, atoms)]
-        verb = "condition {} is never true" if len(wanted) == 1 else "conditions {} are never true together"
-        text = f"its {verb.format(' and '.join(map(str, wanted)))}{self._then}"
         examples = [str(atom) for atom in near if atom not in wanted]
         more = len(examples) - MOST_TOGETHER
         examples = [*examples[:MOST_TOGETHER], *([f"one of {more} other facts"] if more > 0 else [])]
+        text = f"{_never(wanted)}{self._then}"
         text += f": {' or '.join(examples)} is missing" if examples else ""
         is_static = len(wanted) == 1 and wanted[0].predicate not in self.added
         text += ", and no action makes it true" if is_static else ""
@@ -364,8 +373,15 @@ def is_literal(part: Formula) -> bool:
     return isinstance(part.part if isinstance(part, Not) else part, Atom)
 
 
-def _atom_of(literal: Formula) -> Formula:
-    return literal.part if isinstance(literal, Not) else literal
+def _atom_of(literal: Formula) -> Atom:
+    atom = literal.part if isinstance(literal, Not) else literal
+    assert isinstance(atom, Atom)
+    return atom
+
+
+def _never(parts: Sequence[Formula]) -> str:
+    verb = "condition {} is never true" if len(parts) == 1 else "conditions {} are never true together"
+    return f"its {verb.format(' and '.join(map(str, parts)))}"
 
 
 def _truth(value: bool) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import time
-from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
 
@@ -38,12 +38,7 @@ _MOST_CHANGES, _MOST_NAMED = 200, 3
 _MOST_SETS = 200
 """The maximum number of sets of facts that the search for a chain looks at."""
 
-_MOST_WAYS = 50
-"""The maximum number of ways in which one step may make parts of a goal true."""
-
 Parts = tuple[Formula, ...]
-Effects = tuple[frozenset[Atom], frozenset[Atom]]
-"""The facts that a step adds and deletes."""
 
 
 def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPlan:
@@ -83,13 +78,8 @@ class _States:
 
     def __init__(self, domain: Domain, problem: Problem, relaxed: Relaxation, graph: Transitions, work: Work) -> None:
         self.domain, self.problem, self.graph, self.work = domain, problem, graph, work
-        self._world = World(domain, problem, work)
-        self._cases = relaxed.world.domain.actions_by_name
-        self._steps: dict[PlanStep, list[tuple[PlanStep, Effects]]] = defaultdict(list)
-        for step, effects in sorted(relaxed.steps.items(), key=lambda item: str(item[0])):
-            name = schema_name(step.action)
-            plain = PlanStep(name, step.args[: len(self._cases[name].parameters)])
-            self._steps[plain].append((step, effects))
+        self._world, self._cases = World(domain, problem, work), relaxed.world
+        self._steps = sorted(relaxed.steps.items(), key=lambda item: str(item[0]))
         self._masks: dict[Formula, int] = {}
         self._atoms: dict[Atom, int] = {}
         for number, state in enumerate(graph.states):
@@ -147,23 +137,17 @@ class _States:
         """Steps that may make a part true and keep the others, each with the least of its needs that is never true."""
         if not all(map(is_literal, parts)):
             return
-        for step, cases in self._steps.items():
-            needed = self._needed(step)
-            conditions = (tuple(one for one in self._needed(case) if one not in needed) for case, _ in cases)
-            effects = list(zip(conditions, (own for _, own in cases), strict=True))
-            options = [list(_options(part, effects)) for part in parts]
-            for chosen in itertools.islice(itertools.product(*options), _MOST_WAYS):
-                if any(part not in own for part, own in zip(parts, chosen, strict=True)):
-                    kept = (one for own in chosen for one in own)
-                    needs = tuple(dict.fromkeys((*kept, *needed)))
-                    if not self.where(needs):
-                        yield step, self.least(needs)
-
-    def _needed(self, step: PlanStep) -> Parts:
-        """The ground conditions of a step, or of one of its conditional effects."""
-        action = self._cases[step.action]
-        names = (parameter.name for parameter in action.parameters)
-        return conjuncts(Renaming(dict(zip(names, step.args, strict=True))).formula(action.precondition))
+        actions = self._cases.domain.actions_by_name
+        for step, (adds, deletes) in self._steps:
+            made = {part for part in parts if part in adds or (isinstance(part, Not) and part.part in deletes - adds)}
+            broken = [part for part in parts if part in deletes - adds or (isinstance(part, Not) and part.part in adds)]
+            if made and not broken:
+                condition = actions[step.action].precondition
+                ground = conjuncts(Renaming(self._cases.binding(step)).formula(condition))
+                needs = tuple(dict.fromkeys((*(part for part in parts if part not in made), *ground)))
+                if not self.where(needs):
+                    name = schema_name(step.action)
+                    yield PlanStep(name, step.args[: len(actions[name].parameters)]), self.least(needs)
 
     def _interval(self, fluent: Term) -> Interval | None:
         values = (self._world.value(fluent, state, {}) for state in self.graph.states)
@@ -255,21 +239,6 @@ def why_no_plan(
             is_numeric = bool(change.less)
     complete &= clock() < ends
     return replace(why, goals=parts, exclusive=exclusive, cures=tuple(cures.values()), complete=complete)
-
-
-def _options(part: Formula, effects: Sequence[tuple[Parts, Effects]]) -> Iterator[Parts]:
-    """What is enough before a step for a literal to be true after it, in each way. An added fact is not deleted."""
-    atom, value = (part.part, False) if isinstance(part, Not) else (part, True)
-    adds = [conditions for conditions, (added, _) in effects if atom in added]
-    deletes = [conditions for conditions, (_, deleted) in effects if atom in deleted]
-    made, broken = (adds, deletes) if value else (deletes, adds)
-    guards = tuple(Not(And(conditions)) for conditions in broken)
-    if value:
-        yield from made
-    elif () not in broken:
-        yield from ((*conditions, *guards) for conditions in made)
-    if () not in broken:
-        yield (part, *guards)
 
 
 def _together(parts: Parts) -> str:

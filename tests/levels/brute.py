@@ -181,7 +181,7 @@ class Brute:
                 return _not(self.true(["forall", part[1], ["not", part[2]]], state, binding))
             case "=" | "<" | ">" | "<=" | ">=":
                 if part[0] == "=" and isinstance(part[1], str) and isinstance(part[2], str):
-                    names = [binding.get(name, name) for name in part[1:]]
+                    names: list[str] = [binding.get(name, name) for name in part[1:]]
                     if not any(map(_NUMBER.match, names)):
                         return names[0] == names[1]
                 left, right = (self.value(one, state, binding) for one in part[1:])

@@ -251,6 +251,20 @@ def test_the_goal_holds_after_the_last_literal() -> None:
     assert tools.validate(KILN, text.replace("(at 30 (not (open)))", "(at 30 (not (open))) (at 31 (open))"), PLAN).valid
 
 
+@pytest.mark.kairos
+@pytest.mark.parametrize("time", ["at start", "over all"])
+@pytest.mark.parametrize("later", ["(at 2 (not (done)))", "(at 2 (not (done))) (at 5 (not (done)))", "(at 2 (raw))"])
+@pytest.mark.parametrize("more", ["", "(never-todo ?x)"])
+def test_a_literal_that_deletes_a_false_fact_deletes_no_other_one(time: str, later: str, more: str) -> None:
+    """Of `todo` and `done`, one is true: Kairos made the values of one variable of them, and found no plan."""
+    domain = f"""(define (domain once) (:predicates (todo) (done) (raw) (open) {more})
+      (:durative-action do :parameters () :duration (= ?duration 1)
+        :condition (and ({time} (open)) (at start (todo))) :effect (and (at start (done)) (at start (not (todo))))))"""
+    problem = f"(define (problem p) (:domain once) (:init (todo) (at 4 (open)) {later}) (:goal (done)))"
+    result = tools.solve(domain, problem, why_seconds=0)
+    assert result.status == "solved", result
+
+
 def test_facts_that_another_action_gives_later_are_reachable() -> None:
     domain = """(define (domain d) (:requirements :durative-actions) (:predicates (x) (y) (p))
       (:durative-action a :parameters () :duration (= ?duration 5) :condition (at end (y))

@@ -396,6 +396,10 @@ SAW = """(define (domain saw) (:requirements :adl :typing) (:types log tool)
   (:action whet :parameters (?t - tool) :precondition (and (blunt ?t) (whetstone ?t)) :effect (not (blunt ?t))))"""
 LOGS = "(define (problem p) (:domain saw) (:objects oak - log s - tool) (:init (blunt s)) (:goal {}))"
 
+TRUST = """(define (domain trust) (:requirements :adl) (:predicates (plugged ?x) (hot ?x) (old ?x) (safe))
+  (:action trust :parameters (?x ?y) :precondition (and (plugged ?y) (plugged ?x) (not (hot ?x)) (not (old ?y)))
+    :effect (safe)))"""
+
 SHOP = """(define (domain shop) (:requirements :adl :numeric-fluents :durative-actions :timed-initial-literals)
   (:predicates (open) (paid) (shut)) (:functions (stock))
   (:durative-action pay :parameters () :duration (= ?duration 2) :condition (at start (open))
@@ -431,6 +435,11 @@ CHAINS = {
     "forall not": (SAW.format("(forall (?x - tool) (not (blunt ?x)))"), LOGS.format("(cut oak)"), BLUNT),
     "imply": (SAW.format("(imply (blunt ?t) (cut ?l))"), LOGS.format("(cut oak)"), BLUNT),
     "a negative goal": (SAW.format("(not (blunt ?t))"), LOGS.format("(not (blunt s))"), BLUNT),
+    "a condition of what is plugged in": (
+        TRUST,
+        "(define (problem p) (:domain trust) (:objects lamp kettle) (:init (plugged lamp) (hot lamp)) (:goal (safe)))",
+        "trust could make (safe) true, but its conditions (plugged ?x) and (not (hot ?x)) are never true together",
+    ),
     "a quantified goal": (SAW.format("(not (blunt ?t))"), LOGS.format("(forall (?l - log) (cut ?l))"), BLUNT),
     "a timed literal ends a fact": (
         SHOP,
@@ -516,6 +525,27 @@ def test_numbers_that_no_condition_reads_change_no_reason(old: str, new: str) ->
     without = explain_no_plan(*pair(domain, problem), PATIENCE)
     assert len(without.chain) == 3 and without.exclusive
     assert explain_no_plan(*pair(domain.replace(old, new), problem), PATIENCE) == without
+
+
+@pytest.mark.parametrize(
+    ("change", "reached"),
+    [
+        ("(increase (count) 1)", True),
+        ("(increase (unset) 1)", False),
+        ("(assign (count) (unset))", False),
+        ("(assign (unset) (count))", True),
+        ("(increase (count) (/ 1 (zero)))", False),
+        ("(forall (?x) (assign (count) (size ?x)))", False),
+        ("(and (assign (count) 1) (increase (count) 1))", False),
+    ],
+)
+def test_a_number_that_makes_a_step_impossible_is_not_left_out(change: str, reached: bool) -> None:
+    domain = f"""(define (domain d) (:requirements :adl :numeric-fluents) (:predicates (p) (q))
+      (:functions (count) (unset) (zero) (size ?x)) (:action a :parameters () :effect (and (p) {change})))"""
+    problem = """(define (problem z) (:domain d) (:objects x y)
+      (:init (= (count) 0) (= (zero) 0) (= (size x) 1) (= (size y) 2)) (:goal (and (p) (q))))"""
+    value = parse_domain(domain), parse_problem(problem)
+    assert explain_no_plan(*value, PATIENCE).goals[0].reachable is reached
 
 
 def test_what_a_step_makes_true_in_several_ways_is_explained() -> None:
