@@ -295,7 +295,7 @@ def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
             others = f" and {count(len(alike) - 1, 'other part')}" if is_one_line else ""
             yield f"goal: {part.goal}{others}: {_REACHABLE[part.reachable]}{alone if part.reachable else ''}", ""
     if result.why.exclusive:
-        yield f"goal: never true together: {', '.join(result.why.exclusive)}", ""
+        yield f"goal: cannot be reached together: {', '.join(result.why.exclusive)}", ""
     yield from ((f"why: {sentence}", "") for sentence in result.why.chain)
     yield from ((f"why: {cure}, there is a plan", "") for cure in result.why.cures)
     is_known = result.findings or result.why.chain or result.why.exclusive or result.why.cures

@@ -432,8 +432,11 @@ def cases_of(action: Action) -> Iterator[Action]:
         elif isinstance(effect, When):
             waiting.append((effect.effect, variables, (*conditions, effect.condition)))
         elif isinstance(effect, Forall) and any(isinstance(node, When) for node, _ in walk(effect)):
-            names = {one.name: f"{one.name}-{len(variables)}" for one in effect.variables}
-            names = {name: new for name, new in names.items() if name in scope_of(variables)}
+            names, taken = dict[str, str](), {*scope_of(variables)}
+            for name in (variable.name for variable in effect.variables if variable.name in taken):
+                numbered = (f"{name}-{number}" for number in itertools.count(2))
+                names[name] = next(new for new in numbered if new not in taken and new not in str(action))
+                taken.add(names[name])
             renaming = Renaming(names)
             waiting.append((renaming.formula(effect.part), (*variables, *renaming.typed(effect.variables)), conditions))
         elif conditions:

@@ -104,14 +104,14 @@ class _States:
         return self._masks[part]
 
     def least(self, parts: Parts) -> Parts:
-        """Parts that are never true together, of which none can be left out."""
+        """Parts that cannot be reached together, of which none can be left out."""
         for part in parts:
             without = tuple(other for other in parts if other != part)
             parts = parts if self.where(without) else without
         return parts
 
     def sentences(self, parts: Parts) -> list[str]:
-        """The shortest chain of what is missing for parts that are never true together: what they need, and so on.
+        """The shortest chain of what is missing for parts that cannot be reached together: what they need, and so on.
 
         It goes back from effects to preconditions, until a state is found after which a part can never become true, or
         no step is left.

@@ -180,3 +180,10 @@ def test_a_proof_by_the_search_for_reasons_makes_a_task_unsolvable(need: float, 
     problem = f"(define (problem x) (:domain tank) (:init (= (fuel) 0.5) (= (need) {need})) (:goal (far)))"
     result = tools.solve(_TANK, problem, seconds=60, why_seconds=60)
     assert (result.status, result.engine) == (status, "kairos" if status == "solved" else tools.EXPLORATION)
+
+
+def test_a_quantified_variable_gets_a_name_that_the_action_does_not_have() -> None:
+    domain = """(define (domain d) (:requirements :adl) (:predicates (c ?x ?y) (p ?x ?y))
+      (:action a :parameters (?x ?x-2) :precondition (and) :effect (forall (?x) (when (c ?x ?x-2) (p ?x ?x-2)))))"""
+    problem = "(define (problem p) (:domain d) (:objects u v) (:init (c u v)) (:goal (p u v)))"
+    assert "unreachable-goal" not in {finding.rule for finding in tools.check(domain, problem).findings}
