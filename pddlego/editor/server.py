@@ -128,7 +128,7 @@ class EditorServer(LanguageServer):
     def _diagnostic(self, document: Document, finding: dict[str, Any]) -> types.Diagnostic:
         start, end = (document.source.offset((finding["line"], finding[name])) for name in ("column", "end_column"))
         error, where = finding["severity"] == "error", finding["where"]
-        fault = finding["message"][len(where) :].removeprefix(": ")  # editors show the beginning: the fault
+        fault = finding["message"].removeprefix(where).removeprefix(": ")  # editors show the beginning: the fault
         return types.Diagnostic(
             self.range(document, start, max(start, end)),
             "\n".join(filter(None, (fault, finding["advice"], where[:_MOST_WHERE]))),

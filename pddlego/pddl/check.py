@@ -181,11 +181,11 @@ class _Checker:
         for name in names:
             self.kinds[name.name].add(name.type)
 
-    def formula(self, formula: Formula, bound: Scope) -> Iterator[Defect]:
+    def formula(self, formula: Formula, bound: Scope, is_effect: bool = False) -> Iterator[Defect]:
         """The defects of a condition or an effect, in the order of its text."""
         conditions = set[int]()
         for node, scope in walk(formula, bound):
-            self.in_effect = self.where.endswith("effect") and id(node) not in conditions
+            self.in_effect = is_effect and id(node) not in conditions
             match node:
                 case When():
                     conditions.update(id(part) for part, _ in walk(node.condition))
@@ -219,7 +219,7 @@ class _Checker:
         functions = CALCULATIONS.union((name,) for name in self.domain.functions_by_name)
         form = numeric_form(part, False, functions) if "=>" in part else _with_calls(part, self.domain)
         if form and "=>" in part and self.in_effect:
-            return f"{node}: a comparison cannot stand in an effect; write {show(form)} in the condition"
+            return f"{node}: a comparison is not allowed in an effect; write {show(form)} in the condition"
         if part and not self.is_durative and (timed := numeric_form(part, False))[:1] in (("at",), ("over",)):
             return f"{node}: only a durative action has parts with a time; write {show(timed[2])}"
         calls = [one for one in part[1:] if isinstance(one, tuple) and one[:1] in functions - CALCULATIONS]
@@ -240,8 +240,7 @@ class _Checker:
         if not wrong:
             return []
         what = "is written without parentheses" if digits else "is not a function of PDDL, which has +, -, * and /"
-        form = foreign.arithmetic_form(read_sexprs(str(node)).expressions[0], known)
-        text = show(foreign.without_extremes(form) or form)
+        text = show(foreign.arithmetic_form(read_sexprs(str(node)).expressions[0], known))
         is_other = any(f"({name} " in text for name in foreign.FUNCTIONS.difference(known))
         advice = "use a function whose numbers :init gives" if is_other else f"write {text}"
         return [self.defect(DefectKind.SYNTAX, node, f"{node}: {wrong} {what}; {advice}")]
@@ -258,7 +257,7 @@ class _Checker:
 
     def effect(self, effect: Formula, scope: Scope) -> Iterator[Defect]:
         """The defects of an effect, which must not change a derived predicate."""
-        yield from self.formula(effect, scope)
+        yield from self.formula(effect, scope, is_effect=True)
         costs = [part for part in conjuncts(effect) if isinstance(part, Change)]
         for node, _ in walk(effect):
             if isinstance(node, Change) and is_cost(node) and node not in costs and not self.numbers:
@@ -379,7 +378,7 @@ class _Checker:
             given = given if len(given) == len(parameters) + 1 else (*(item.name for item in parameters), "NUMBER")
             call = f"{Atom(name, given[:-1])} {given[-1]}"
             use = f"write (= {call})" if self.where == "fact" else f"compare it, as in (>= {call})"
-            use += f", or change it, as in (assign {call})" if self.where.endswith("effect") else ""
+            use += f", or change it, as in (assign {call})" if self.in_effect else ""
             return "", f"{name} is a function, not a predicate; {use}"
         if not form and name not in domain.predicates_by_name:
             inner = (args,) if args and args[0] in domain.predicates_by_name else args

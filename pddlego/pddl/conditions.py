@@ -612,11 +612,11 @@ _REMEDIES = {
     "=": "(predicate ?x) for what becomes true, (not (predicate ?x)) for what becomes false",
     **dict.fromkeys(("<", ">", "<=", ">="), "it in the condition, or a change such as (assign (f) 3)"),
 }
-"""What to write in place of a word that cannot stand in a condition or in an effect."""
+"""What to write in place of a word that is not allowed in a condition or in an effect."""
 
 
 def _misplaced(part: Sexpr, head: str, what: str, form: str = "") -> Unreadable:
-    message = f"{show(part)}: '{head}' cannot stand in {what}; write {form or _REMEDIES.get(head, _LITERALS)}"
+    message = f"{show(part)}: '{head}' is not allowed in {what}; write {form or _REMEDIES.get(head, _LITERALS)}"
     return Unreadable(show(part), message, DefectKind.MISPLACED, place=place_of(part))
 
 

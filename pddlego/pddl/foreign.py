@@ -117,10 +117,10 @@ _CALCULATED = _by_word(
         "-": "minus sub subtract neg negate",
         "*": "times mul mult multiply product",
         "/": "div divide divided-by",
-        "^": "^ ** pow power expt",
     }
 )
 _NAMES = "max min abs % // mod modulo rem sqrt exp log ln floor ceil ceiling round trunc count random avg"
+_NAMES += " ^ ** pow power expt"
 FUNCTIONS = {*_CALCULATED, *_NAMES.split()}
 """Functions of other languages, which PDDL does not have."""
 
@@ -182,7 +182,7 @@ def init_form(part: Sexpr) -> Sexpr:
 
 
 def arithmetic_form(part: Sexpr, known: Collection[str] = ()) -> Sexpr:
-    """A number without what PDDL does not have: numbers in parentheses, words for operators, and powers.
+    """A number without what PDDL does not have: numbers in parentheses, and words for operators.
 
     `known` are the functions of the domain.
     """
@@ -191,36 +191,7 @@ def arithmetic_form(part: Sexpr, known: Collection[str] = ()) -> Sexpr:
     head, *rest = part[0], *(arithmetic_form(inner, known) for inner in part[1:])
     if not rest and _is_number(head):
         return head
-    operator = _CALCULATED.get(str(head), head)
-    if operator == "^" and len(rest) == 2 and rest[1] in ("2", "3", "4"):
-        return ("*", *rest[:1] * int(str(rest[1])))
-    return (operator, *rest)
-
-
-def without_extremes(part: Sexpr) -> Sexpr:
-    """A comparison with `max`, `min` or `abs` as a side, or a change by one of two numbers, without it; else empty.
-
-    A change becomes one or two effects side by side.
-    """
-    head, sides = str(part[0]), part[1:]
-    at = next((at for at, side in enumerate(sides) if side[:1] in (("max",), ("min",), ("abs",))), None)
-    if head not in {*_ORDERS, *_CHANGES.values()} or at is None:
-        return ""
-    name, *values = tuple(sides[at])
-    values = [*values, ("-", *values)] if name == "abs" else values
-
-    def each(sign: str) -> list[Sexpr]:
-        return [(sign, *sides[:at], value, *sides[at + 1 :]) for value in values]
-
-    is_least = (name == "min") != (at == 1)
-    if head == "=":
-        return ("and", *each(">=" if is_least else "<="), ("or", *each("=")))
-    if head in _COMPARISONS:
-        return ("and" if (head[0] == "<") != is_least else "or", *each(head))
-    signs = ("<=", ">") if name == "min" else (">=", "<")
-    whens = (("when", (sign, *values), change) for sign, change in zip(signs, each(head), strict=False))
-    texts = (show(when) for when in whens if when[2][0] != "assign" or when[2][1] != when[2][2])
-    return " ".join(texts) if len(values) == 2 else ""
+    return (_CALCULATED.get(str(head), head), *rest)
 
 
 _TURNED = str.maketrans("<>", "><")

