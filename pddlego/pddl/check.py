@@ -177,6 +177,7 @@ class _Checker:
         self.domain = domain
         self.numbers = level >= Level.NUMBERS
         self.where = where
+        self.functions = CALCULATIONS.union((name,) for name in domain.functions_by_name)
         self.kinds: dict[str, set[str]] = defaultdict(set)
         for name in names:
             self.kinds[name.name].add(name.type)
@@ -216,7 +217,7 @@ class _Checker:
         """The message about a change or comparison of the domain's functions in another form; empty for others."""
         sexprs = read_sexprs("" if node.parts else node.text)  # parts have messages of their own
         part = next((one for one in sexprs.expressions if isinstance(one, tuple)), ())
-        functions = CALCULATIONS.union((name,) for name in self.domain.functions_by_name)
+        functions = self.functions
         form = numeric_form(part, False, functions) if "=>" in part else _with_calls(part, self.domain)
         if form and "=>" in part and self.in_effect:
             return f"{node}: a comparison is not allowed in an effect; write {show(form)} in the condition"
@@ -828,7 +829,7 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
             is_right = False
             words = (part.left, part.right) if isinstance(part, Equal) else ()
             reason = next((not_a_number(word) for word in words if not re.match("[a-z?]", word)), "")
-            form = show(foreign.duration_form(read_sexprs(str(part)).expressions[0], domain.functions_by_name))
+            form = show(foreign.duration_form(read_sexprs(str(part)).expressions[0], checker.functions))
             form = form or f"(= {DURATION} NUMBER), or bounds with <= and >="
             message = f"{part}: {reason}" if reason else f"{part} is not a duration; write {form}"
             at_end = isinstance(part, AtTime) and part.time == "end"

@@ -194,31 +194,21 @@ def arithmetic_form(part: Sexpr, known: Collection[str] = ()) -> Sexpr:
     return (_CALCULATED.get(str(head), head), *rest)
 
 
-_TURNED = str.maketrans("<>", "><")
+def duration_form(part: Sexpr, functions: Collection[Sexpr]) -> Sexpr:
+    """The PDDL form of a duration, such as `(= ?duration 9)` for `9` or `(9 = ?duration)`; empty if none is certain.
 
-
-def duration_form(part: Sexpr, functions: Collection[str]) -> Sexpr:
-    """The PDDL form of a duration, such as `(= ?duration 9)` for `9` or `(duration 9)`; empty if none is certain."""
+    `functions` are lists of one name, with `CALCULATIONS`.
+    """
     parts = part if isinstance(part, tuple) else (part,)
-    if parts[0] in functions or parts[:1] in CALCULATIONS:
-        return ("=", "?duration", parts)
-    signs = [_COMPARISONS.get(str(word), "=") for word in parts if word in {*_COMPARISONS, *_CHANGES}]
-    values = [arithmetic_form(word) for word in parts if word not in {*_COMPARISONS, *_CHANGES}]
-    names = ("?duration", "duration", "?d", "?dur")
-    values = ["?duration" if show(value).strip("()") in names else value for value in values]
-    values = ["?duration", *values] if len(values) == 1 else values
-    is_bound = len(values) == 2 and len(signs) < 2 and [*map(_is_value, values)].count(True) == 1
-    if is_bound and "?duration" in values:
-        return _bound((*(signs or "="), *values))
-    chain = chain_form(parts)
-    return ("and", *(_bound(tuple(bound)) for bound in chain[1:])) if "?duration" in parts and chain else ""
-
-
-def _bound(bound: tuple[Sexpr, ...]) -> Sexpr:
-    """A bound of a duration as the grammar has it: with `?duration` first, and without `<` and `>`."""
-    sign, left, right = str(bound[0]), *bound[1:]
-    sign = f"{sign[0]}="[: 1 if sign == "=" else 2]
-    return (sign, left, right) if left == "?duration" else (sign.translate(_TURNED), right, left)
+    while len(parts) == 1 and isinstance(parts[0], tuple):
+        parts = parts[0]
+    signs = [str(_COMPARISONS[str(word)]) for word in parts if word in _COMPARISONS] or ["="]
+    names = (*_COMPARISONS, "?duration", "duration", ("duration",))
+    rest = [arithmetic_form(word) for word in parts if word not in names]
+    value = parts if parts[:1] in functions else rest[0] if len(rest) == 1 else ""
+    is_certain = signs == ["="] or (signs in (["<="], [">="]) and "?duration" in parts[:2])
+    is_certain = is_certain and (_is_number(value) or value[:1] in functions)
+    return (signs[0], "?duration", value) if is_certain else ""
 
 
 def joined_infix(parts: Sequence[Sexpr], in_effect: bool, start: int = 0) -> Iterator[tuple[Sexpr, int]]:
