@@ -494,10 +494,10 @@ def read_at(parts: Sequence[Sexpr], number: int, read: Callable[[Sexpr], Formula
 def _with_two_parts(part: tuple[Sexpr, ...], in_effect: bool) -> Sexpr:
     """The probable meaning of a connective or a comparison with a wrong number of parts; else empty."""
     head, rest = part[0], part[1:]
-    if head in _COMPARISONS:
+    if head in _COMPARISONS or numeric_form(part, in_effect=False):
         return numeric_form(part, in_effect=False) or chain_form(part)
     if head == "not" and rest:
-        form = show(numeric_form(rest, in_effect=False)) or infix_form(rest)
+        form = infix_form(rest)
         if form or isinstance(rest[0], str):
             return f"(not {form or show(rest)})"
         return ("and", *(("not", one) for one in rest)) if str not in map(type, rest) else ""

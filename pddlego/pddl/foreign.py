@@ -111,6 +111,8 @@ TIMES = _by_word(
 CALCULATIONS: frozenset[Sexpr] = frozenset({("+",), ("-",), ("*",), ("/",)})
 """The beginnings of numeric expressions that are not functions."""
 
+_NO_NAMES = frozenset(("+", "-", "*", "/", "not", "and", "or", "imply", "when", "forall", "exists"))
+
 _CALCULATED = _by_word(
     {
         "+": "add plus sum",
@@ -178,7 +180,8 @@ def init_form(part: Sexpr) -> Sexpr:
     if part[0] == "=" and str not in map(type, form) and str(part[1])[0].isalpha():
         form = ("=", part[1:-1], part[-1]) if tuple not in map(type, part) else form
     values = sorted(form[1:], key=_is_number)
-    return ("=", *values) if [*map(_is_number, values)] == [False, True] and isinstance(values[0], tuple) else ""
+    is_call = bool(values) and isinstance(values[0], tuple) and {*map(type, values[0])} == {str}
+    return ("=", *values) if is_call and [*map(_is_number, values)] == [False, True] else ""
 
 
 def arithmetic_form(part: Sexpr, known: Collection[str] = ()) -> Sexpr:
@@ -202,13 +205,13 @@ def duration_form(part: Sexpr, functions: Collection[Sexpr]) -> Sexpr:
     parts = part if isinstance(part, tuple) else (part,)
     while len(parts) == 1 and isinstance(parts[0], tuple):
         parts = parts[0]
-    signs = [str(_COMPARISONS[str(word)]) for word in parts if word in _COMPARISONS] or ["="]
+    signs = [str(_COMPARISONS[str(word)]) for word in parts if word in _COMPARISONS]
     names = (*_COMPARISONS, "?duration", "duration", ("duration",))
     rest = [arithmetic_form(word) for word in parts if word not in names]
-    value = parts if parts[:1] in functions else rest[0] if len(rest) == 1 else ""
-    is_certain = signs == ["="] or (signs in (["<="], [">="]) and "?duration" in parts[:2])
+    value = parts if parts[:1] in functions and not signs else rest[0] if len(rest) == 1 else ""
+    is_certain = signs in ([], ["="]) or (signs in (["<="], [">="]) and "?duration" in parts[:2])
     is_certain = is_certain and (_is_number(value) or value[:1] in functions)
-    return (signs[0], "?duration", value) if is_certain else ""
+    return (*(signs or "="), "?duration", value) if is_certain else ""
 
 
 def joined_infix(parts: Sequence[Sexpr], in_effect: bool, start: int = 0) -> Iterator[tuple[Sexpr, int]]:
@@ -232,6 +235,9 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
     timed = part[len(names) :]
     if (time := TIMES.get("-".join(names))) and timed and all(isinstance(one, tuple) for one in timed):
         return (*time, timed[0] if len(timed) == 1 else ("and", *timed))
+    if head == "not" and rest[1:] and not in_effect:
+        form = numeric_form(rest, False, functions)
+        return ("not", form) if form else ""
     words = _CHANGES if in_effect else _COMPARISONS
     signs = [number for number, word in enumerate(part) if isinstance(word, str) and word in words]
     if isinstance(head, str) and in_effect and not signs and len(rest) == 2 and isinstance(rest[0], tuple):
@@ -252,7 +258,7 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
         right = ((right[0],),)
     elif len(left) != 1 or (isinstance(left[0], str) and (in_effect or not is_number)):  # as in (battery ?r >= 3)
         is_call = signs != [0] and left and all(isinstance(name, str) for name in left) and str(left[0])[0].isalpha()
-        is_call = is_call and {(name,) for name in left}.isdisjoint(CALCULATIONS)
+        is_call = is_call and _NO_NAMES.isdisjoint(left)
         left = (tuple(left),) if is_call else ()
     is_value = len(right) == 1 and _is_value(right[0])
     sides = [side for side in (*left, *right) if isinstance(side, tuple)] if word == "=>" and right else []

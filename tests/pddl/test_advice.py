@@ -14,10 +14,12 @@ from pddlego.pddl.sexpr import Source
 from tests.scale import PATIENCE
 
 DOMAIN = """(define (domain garden)
-  (:requirements :adl :numeric-fluents :durative-actions :duration-inequalities :timed-initial-literals)
+  (:requirements :adl :numeric-fluents :durative-actions :duration-inequalities :timed-initial-literals
+    :derived-predicates)
   (:types bed tool)
-  (:predicates (at ?b - bed) (wet ?b - bed) (full ?t - tool) (near ?a ?b - bed) (dug) (seen ?b - bed))
+  (:predicates (at ?b - bed) (wet ?b - bed) (full ?t - tool) (near ?a ?b - bed) (dug) (seen ?b - bed) (ready ?b - bed))
   (:functions (water ?t - tool) (need ?b - bed) (size) (load))
+  (:derived (ready ?b - bed) (and (wet ?b) RULE))
   (:action walk :parameters (?a ?b - bed)
     :precondition (and (at ?a) (near ?a ?b) PRE)
     :effect (and (not (at ?a)) (at ?b) EFF))
@@ -34,7 +36,7 @@ PROBLEM = """(define (problem day) (:domain garden)
 EMPTY = {"DUR": "(= ?duration 2)", "METRIC": "(total-time)"}
 VAL_REQUIREMENTS = ":strips :typing :equality :negative-preconditions :disjunctive-preconditions"
 VAL_REQUIREMENTS += " :existential-preconditions :universal-preconditions :conditional-effects"
-PLACES = ("PRE", "EFF", "DUR", "DCON", "DEFF", "INIT", "GOAL", "METRIC")
+PLACES = ("PRE", "EFF", "DUR", "DCON", "DEFF", "RULE", "INIT", "GOAL", "METRIC")
 
 
 def with_part(place: str, part: str) -> tuple[str, str]:
@@ -175,6 +177,10 @@ ROWS = [
     ("DCON", "(< 1 (size) 5)", "(at start (and (< 1 (size)) (< (size) 5)))"),
     ("DCON", "(at start ((size) => 3))", "(>= (size) 3)"),
     ("DCON", "(at start (not 3 < (size)))", "(not (< 3 (size)))"),
+    ("DCON", "(not 3 < (size))", "(at start (not (< 3 (size))))"),
+    ("DEFF", "(at end (when ((size) => 3) (dug)))", "(>= (size) 3)"),
+    ("DEFF", "(when (at end ((size) => 3)) (at end (dug)))", "(>= (size) 3)"),
+    ("EFF", "(= need ?b 2)", "(assign (need ?b) 2)"),
     ("DCON", "(not (at start (dug)))", "(at start (not (dug)))"),
     ("DCON", "(or (at start (dug)) (at start (wet ?b)))", "(at start (or (dug) (wet ?b)))"),
     ("DCON", "(at start (1 < (size) < 5))", "(and (< 1 (size)) (< (size) 5))"),
@@ -237,11 +243,55 @@ def test_a_file_in_which_advice_is_followed_has_no_errors(place: str, part: str,
     texts = with_part(place, part)
     (finding,) = errors(*texts)
     assert first_form(finding.advice) == form
-    domain, problem = (
+    assert after_advice(texts, finding) == []
+
+
+def literal_form(advice: str) -> str:
+    """The form of an advice that is one form and names no part to fill in; empty for others."""
+    form = advice.removeprefix("Write ").partition(", or ")[0] if advice.startswith("Write (") else ""
+    is_one = form.endswith(")") and form.count("(") == form.count(")")
+    return "" if not is_one or "…" in form or re.search(r"[A-Z]{3}", form) else form
+
+
+def after_advice(texts: tuple[str, str], finding: tools.Finding) -> list[tools.Finding]:
+    """The errors of the files in which one piece of advice is followed word by word."""
+    fixed = [
         followed(text, finding) if finding.file == file else text
         for file, text in zip(("domain", "problem"), texts, strict=True)
-    )
-    assert errors(domain, problem) == []
+    ]
+    return errors(fixed[0], fixed[1])
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_form_in_any_place_gets_the_same_advice_again(place: str) -> None:
+    for part in sorted({part for _, part, _ in ROWS}):
+        texts = with_part(place, part)
+        for finding in errors(*texts)[:1]:
+            if literal_form(finding.advice):
+                again = after_advice(texts, finding)
+                assert finding.advice not in {error.advice for error in again}, (part, finding.advice)
+
+
+@pytest.mark.parametrize("place", ["EFF", "DEFF"])
+@pytest.mark.parametrize("part", ["(5 > (size))", "((size) > 5)", "(size > 5)", "(1 < (size) < 5)", "(not 3 < (size))"])
+def test_a_comparison_is_never_advised_in_an_effect(place: str, part: str) -> None:
+    (finding,) = errors(*with_part(place, part))
+    assert finding.message.endswith(f"{part}: a comparison is not allowed in an effect")
+    assert finding.advice.endswith(" in the condition")
+
+
+@pytest.mark.parametrize("place", ["PRE", "GOAL", "RULE", "DCON"])
+@pytest.mark.parametrize("part", ["((size) += 1)", "(size += 1)", "((size) *= 2)"])
+def test_a_change_is_never_advised_in_a_condition(place: str, part: str) -> None:
+    (finding,) = errors(*with_part(place, part))
+    assert finding.message.endswith(f"{part}: a change is not allowed in a condition")
+    assert finding.advice.endswith(" in the effect")
+
+
+def test_a_derived_predicate_whose_name_ends_in_effect_has_a_condition() -> None:
+    domain, problem = (text.replace("ready", "side-effect") for text in with_part("RULE", "(load)"))
+    (finding,) = errors(domain, problem)
+    assert finding.advice == "Compare it, as in (>= (load) NUMBER)"
 
 
 @pytest.mark.parametrize(
@@ -350,15 +400,8 @@ def test_any_part_in_any_place_is_checked_and_advice_does_not_repeat_itself() ->
     for _ in range(150):
         texts = with_part(choose.choice(PLACES), part(0))
         found = errors(*texts)
-        if len(found) == 1 and found[0].advice.startswith("Write ("):
-            form = first_form(found[0].advice)
-            if form[-1] == ")" and "…" not in form and not re.search(r"[A-Z]{3}", form):
-                fixed = (
-                    [followed(texts[0], found[0]), texts[1]]
-                    if found[0].file == "domain"
-                    else [texts[0], followed(texts[1], found[0])]
-                )
-                assert found[0].message not in {error.message for error in errors(fixed[0], fixed[1])}
+        if len(found) == 1 and literal_form(found[0].advice):
+            assert found[0].message not in {error.message for error in after_advice(texts, found[0])}
 
 
 @pytest.mark.slow

@@ -392,7 +392,7 @@ CHANGED = "Compare it, as in (>= (fuel ?t) NUMBER), or change it, as in (assign 
         ("precondition (dry ?t)", "(and (dry ?t) (fuel ?t))", "Compare it, as in (>= (fuel ?t) NUMBER)"),
         ("precondition (dry ?t)", "(fuel ?t 3)", "Compare it, as in (>= (fuel ?t) 3)"),
         ("effect (shut ?t)", "(and (shut ?t) (fuel ?t))", CHANGED),
-        ("effect (shut ?t)", "(when (fuel ?t) (shut ?t))", CHANGED),
+        ("effect (shut ?t)", "(when (fuel ?t) (shut ?t))", "Compare it, as in (>= (fuel ?t) NUMBER)"),
         ("precondition (dry ?t)", "(fuel ?t ?t)", "Compare it, as in (>= (fuel ?t) NUMBER)"),
         ("precondition (dry ?t)", "(>= (dry ?t) 1)", "Write (dry ?t) or (not (dry ?t))"),
         ("effect (shut ?t)", "(increase (dry ?t) 1)", "Write (dry ?t) or (not (dry ?t))"),
