@@ -218,10 +218,10 @@ class _Checker:
         """The message about a change or comparison of the domain's functions in another form; empty for others."""
         sexprs = read_sexprs("" if node.parts else node.text)  # parts have messages of their own
         part = next((one for one in sexprs.expressions if isinstance(one, tuple)), ())
-        functions = self.functions
-        form = numeric_form(part, False, functions) if "=>" in part else _with_calls(part, self.domain, self.in_effect)
         if misplaced := self.misplaced(part):
             return f"{node}: {misplaced}"
+        functions = self.functions
+        form = numeric_form(part, False, functions) if "=>" in part else _with_calls(part, self.domain, self.in_effect)
         if part and not self.is_durative and (timed := numeric_form(part, False))[:1] in (("at",), ("over",)):
             return f"{node}: only a durative action has parts with a time; write {show(timed[2])}"
         calls = [one for one in part[1:] if isinstance(one, tuple) and one[:1] in functions - CALCULATIONS]
@@ -365,6 +365,8 @@ class _Checker:
 
     def _misread(self, atom: Atom) -> Defect | None:
         """The defect of an atom of another language, or with a name in the wrong role; None for any other."""
+        if misplaced := self.misplaced((atom.predicate, *atom.args)):
+            return self.defect(DefectKind.MISPLACED, atom, f"{atom}: {misplaced}")
         form, advice = self._meant(atom)
         advice = f"that is not a form of PDDL; write {form}" if form else advice
         is_syntax = form or atom.predicate in self.domain.predicates_by_name
@@ -380,8 +382,6 @@ class _Checker:
             kept = [arg for number, arg in enumerate(args) if "-" not in args[max(0, number - 1) : number + 1]]
             return "", f"types are written where names are declared; write {Atom(name, tuple(kept))}"
         own = (name, *args)
-        if misplaced := self.misplaced(own):
-            return "", misplaced
         form = show(numeric_form(own, self.in_effect) or foreign.chain_form(own))
         form = form or infix_form(own)
         form = form or show(_with_calls(own, domain, self.in_effect))

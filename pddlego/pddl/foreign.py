@@ -157,7 +157,8 @@ def operator_first(part: Sexpr) -> Sexpr:
 
 def chain_form(part: Sequence[Sexpr]) -> Sexpr:
     """A chain of comparisons, as in `(< 1 (f) 5)` or `(1 < (f) < 5)`, as comparisons of two numbers; else empty."""
-    part = ("<=", part[2], part[1], part[3]) if part[0] in ("between", "in-range") and len(part) == 4 else part
+    is_range = part[0] in ("between", "in-range") and len(part) == 4 and part[1][:1] != "?"
+    part = ("<=", part[2], part[1], part[3]) if is_range else part
     is_prefix = part[0] in _ORDERS
     signs, values = ((part[0],) * (len(part) - 2), part[1:]) if is_prefix else (part[1::2], part[::2])
     if len(values) < 3 or len(values) != len(signs) + 1 or not all(sign in (*_ORDERS, "=<", "==") for sign in signs):
