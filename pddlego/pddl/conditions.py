@@ -497,8 +497,7 @@ def _with_two_parts(part: tuple[Sexpr, ...], in_effect: bool) -> Sexpr:
     if head in _COMPARISONS or numeric_form(part, in_effect=False):
         return numeric_form(part, in_effect=False) or chain_form(part)
     if head == "not" and rest:
-        form = infix_form(rest)
-        if form or isinstance(rest[0], str):
+        if (form := infix_form(rest)) or isinstance(rest[0], str):
             return f"(not {form or show(rest)})"
         return ("and", *(("not", one) for one in rest)) if str not in map(type, rest) else ""
     for start in (0, 1):  # a condition may be written infix, or only an effect
