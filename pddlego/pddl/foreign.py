@@ -211,7 +211,7 @@ def duration_form(part: Sexpr, functions: Collection[Sexpr]) -> Sexpr:
     rest = [arithmetic_form(word) for word in parts if word not in names]
     value = parts if parts[:1] in functions and not signs else rest[0] if len(rest) == 1 else ""
     is_certain = signs in ([], ["="]) or (signs in (["<="], [">="]) and "?duration" in parts[:2])
-    is_certain = is_certain and (_is_number(value) or value[:1] in functions)
+    is_certain = is_certain and (_is_number(value) or value[:1] in functions) and "?duration" not in show(value)
     return (*(signs or "="), "?duration", value) if is_certain else ""
 
 
@@ -231,7 +231,7 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
 
     `functions` are lists of one name, with `CALCULATIONS`: `=>` between two of them is a comparison.
     """
-    head, rest = part[0], part[1:]
+    head, rest = part[0] if part else "", part[1:]
     names = [word for word in part[:2] if isinstance(word, str)]
     timed = part[len(names) :]
     if (time := TIMES.get("-".join(names))) and timed and all(isinstance(one, tuple) for one in timed):

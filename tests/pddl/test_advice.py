@@ -272,6 +272,14 @@ def test_no_form_in_any_place_gets_the_same_advice_again(place: str) -> None:
                 assert finding.advice not in {error.advice for error in again}, (part, finding.advice)
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "part", ["(when () (dug) (wet ?b))", "(imply () ())", "(not () 3)", "(() = 3)", "(< () 1 2)", "(())"]
+)
+def test_an_empty_list_in_any_place_is_read(place: str, part: str) -> None:
+    errors(*with_part(place, part))
+
+
 @pytest.mark.parametrize("place", ["EFF", "DEFF"])
 @pytest.mark.parametrize("part", ["(5 > (size))", "((size) > 5)", "(size > 5)", "(1 < (size) < 5)", "(not 3 < (size))"])
 def test_a_comparison_is_never_advised_in_an_effect(place: str, part: str) -> None:
@@ -320,6 +328,7 @@ def test_a_derived_predicate_whose_name_ends_in_effect_has_a_condition() -> None
         ("DUR", "(> ?duration 5)", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "(9 > ?duration)", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "(1 < ?duration < 5)", "Write (= ?duration NUMBER), or bounds with <= and >="),
+        ("DUR", "(+ 1 (?duration = 2))", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "nine", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "(> ?duration 5) (< ?duration 9)", "Write :duration (and (> ?duration 5) (< ?duration 9))"),
         ("DCON", "(or (at start (dug)) (at end (seen ?b)))", "Write one (and …) of parts with one time each"),
