@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import re
 from bisect import bisect_left
@@ -32,6 +33,9 @@ _CHECK_SECONDS = 10.0
 
 _WHY_SECONDS = 5.0
 """Seconds of the search for the reasons why there is no plan."""
+
+_MOST_HEADER = 1000
+"""The maximum length of a line before a message, in bytes."""
 
 _MOST_WHERE = 200
 """The maximum length of the last line of a diagnostic, which says where it is."""
@@ -128,7 +132,7 @@ class EditorServer(LanguageServer):
     def _diagnostic(self, document: Document, finding: dict[str, Any]) -> types.Diagnostic:
         start, end = (document.source.offset((finding["line"], finding[name])) for name in ("column", "end_column"))
         error, where = finding["severity"] == "error", finding["where"]
-        fault = finding["message"][len(where) :].removeprefix(": ")  # editors show the beginning: the fault
+        fault = finding["message"].removeprefix(where).removeprefix(": ")  # editors show the beginning: the fault
         return types.Diagnostic(
             self.range(document, start, max(start, end)),
             "\n".join(filter(None, (fault, finding["advice"], where[:_MOST_WHERE]))),
@@ -355,6 +359,15 @@ _OPTIONS = {
 }
 
 
+class _Input(io.BufferedReader):
+    """A stream of messages whose headers are short: Python reads no number of thousands of digits."""
+
+    def readline(self, size: int | None = -1) -> bytes:
+        if len(line := super().readline(_MOST_HEADER)) == _MOST_HEADER:
+            raise OverflowError
+        return line
+
+
 def serve_editor(seconds: float, memory: int) -> None:
     """Serve an editor over standard input and output, until it disconnects.
 
@@ -366,8 +379,8 @@ def serve_editor(seconds: float, memory: int) -> None:
         server.feature(method, _OPTIONS.get(method))(handler)
     server.command("pddlego.solve")(_solve)
     try:
-        server.start_io()
-    except (MemoryError, OverflowError, ValueError) as error:  # the last one is a number of too many digits
+        server.start_io(_Input(io.FileIO(0, closefd=False)))
+    except (MemoryError, OverflowError) as error:
         reason = "A message says that it is larger than the memory."
         raise EngineError("The editor cannot be served", reason, "Start the language server again.") from error
     finally:

@@ -156,7 +156,7 @@ def _hint(name: str, known: Iterable[str]) -> str:
     return f"did you mean {close}? Else add it" if close else "add it"
 
 
-def _with_calls(part: Sequence[Sexpr], domain: Domain) -> Sexpr:
+def _with_calls(part: Sequence[Sexpr], domain: Domain, in_effect: bool) -> Sexpr:
     """A change or comparison whose functions lack parentheses, with these; empty for other expressions."""
     if not {*part[:1]} & {*CHANGES, "=", "<", ">", "<=", ">="}:
         return ""
@@ -164,7 +164,8 @@ def _with_calls(part: Sequence[Sexpr], domain: Domain) -> Sexpr:
     calls = ((head, functions.get(head) if isinstance(head, str) else None) for head in rest)
     values = [(head, *itertools.islice(rest, len(call.parameters))) if call else head for head, call in calls]
     nested = any(isinstance(value, tuple) and not {*value[1:]}.isdisjoint(functions) for value in values)
-    return (part[0], *values) if len(values) == 2 < len(part) - 1 and not nested else ""
+    form = (part[0], *values) if len(values) == 2 < len(part) - 1 and not nested else ""
+    return form and (numeric_form(form, in_effect) or form)
 
 
 class _Checker:
@@ -177,20 +178,21 @@ class _Checker:
         self.domain = domain
         self.numbers = level >= Level.NUMBERS
         self.where = where
+        self.functions = CALCULATIONS.union((name,) for name in domain.functions_by_name)
         self.kinds: dict[str, set[str]] = defaultdict(set)
         for name in names:
             self.kinds[name.name].add(name.type)
 
-    def formula(self, formula: Formula, bound: Scope) -> Iterator[Defect]:
+    def formula(self, formula: Formula, bound: Scope, is_effect: bool = False) -> Iterator[Defect]:
         """The defects of a condition or an effect, in the order of its text."""
         conditions = set[int]()
         for node, scope in walk(formula, bound):
-            self.in_effect = self.where.endswith("effect") and id(node) not in conditions
+            self.in_effect = is_effect and id(node) not in conditions
             match node:
                 case When():
                     conditions.update(id(part) for part, _ in walk(node.condition))
                 case Unreadable():
-                    yield self.defect(node.kind, node, self._compared(node) or node.message, node.word)
+                    yield self.defect(node.kind, node, self.compared(node) or node.message, node.word)
                 case AtTime():
                     message = f"{node}: only the outer parts of a durative action have a time; write {node.part}"
                     yield self.defect(DefectKind.MISPLACED, node, message)
@@ -212,20 +214,31 @@ class _Checker:
                 case Atom():
                     yield from self.atom(node, scope)
 
-    def _compared(self, node: Unreadable) -> str:
+    def compared(self, node: Unreadable) -> str:
         """The message about a change or comparison of the domain's functions in another form; empty for others."""
         sexprs = read_sexprs("" if node.parts else node.text)  # parts have messages of their own
         part = next((one for one in sexprs.expressions if isinstance(one, tuple)), ())
-        functions = CALCULATIONS.union((name,) for name in self.domain.functions_by_name)
-        form = numeric_form(part, False, functions) if "=>" in part else _with_calls(part, self.domain)
-        if form and "=>" in part and self.in_effect:
-            return f"{node}: a comparison cannot stand in an effect; write {show(form)} in the condition"
+        if misplaced := self.misplaced(part):
+            return f"{node}: {misplaced}"
+        functions = self.functions
+        form = numeric_form(part, False, functions) if "=>" in part else _with_calls(part, self.domain, self.in_effect)
         if part and not self.is_durative and (timed := numeric_form(part, False))[:1] in (("at",), ("over",)):
             return f"{node}: only a durative action has parts with a time; write {show(timed[2])}"
         calls = [one for one in part[1:] if isinstance(one, tuple) and one[:1] in functions - CALCULATIONS]
         if calls and not form and node.kind is DefectKind.NOT_SUPPORTED:
-            return f"{node}: {show(calls[0])} is a number; write a comparison such as (>= {show(calls[0])} 1)"
+            what, sign = ("change", "increase") if self.in_effect else ("comparison", ">=")
+            return f"{node}: {show(calls[0])} is a number; write a {what} such as ({sign} {show(calls[0])} 1)"
         return f"{node}: that is not a form of PDDL; write {show(form)}" if form else ""
+
+    def misplaced(self, part: Sequence[Sexpr]) -> str:
+        """The message about a comparison of another form in an effect, or such a change in a condition; else empty."""
+        if not part or numeric_form(part, self.in_effect):
+            return ""
+        form = numeric_form(part, not self.in_effect, self.functions) or foreign.chain_form(part)
+        if form in ("", part) or not (self.in_effect or form[0] in {*CHANGES} - {"assign"}):
+            return ""
+        what = "comparison is not allowed in an effect" if self.in_effect else "change is not allowed in a condition"
+        return f"a {what}; write {show(form)} in the {'condition' if self.in_effect else 'effect'}"
 
     def _calculated(self, node: Change | Compare | Metric, *terms: Term) -> list[Defect]:
         """The first function in numeric expressions that only other languages have, or a number in parentheses."""
@@ -240,8 +253,7 @@ class _Checker:
         if not wrong:
             return []
         what = "is written without parentheses" if digits else "is not a function of PDDL, which has +, -, * and /"
-        form = foreign.arithmetic_form(read_sexprs(str(node)).expressions[0], known)
-        text = show(foreign.without_extremes(form) or form)
+        text = show(foreign.arithmetic_form(read_sexprs(str(node)).expressions[0], known))
         is_other = any(f"({name} " in text for name in foreign.FUNCTIONS.difference(known))
         advice = "use a function whose numbers :init gives" if is_other else f"write {text}"
         return [self.defect(DefectKind.SYNTAX, node, f"{node}: {wrong} {what}; {advice}")]
@@ -258,7 +270,7 @@ class _Checker:
 
     def effect(self, effect: Formula, scope: Scope) -> Iterator[Defect]:
         """The defects of an effect, which must not change a derived predicate."""
-        yield from self.formula(effect, scope)
+        yield from self.formula(effect, scope, is_effect=True)
         costs = [part for part in conjuncts(effect) if isinstance(part, Change)]
         for node, _ in walk(effect):
             if isinstance(node, Change) and is_cost(node) and node not in costs and not self.numbers:
@@ -353,6 +365,8 @@ class _Checker:
 
     def _misread(self, atom: Atom) -> Defect | None:
         """The defect of an atom of another language, or with a name in the wrong role; None for any other."""
+        if misplaced := self.misplaced((atom.predicate, *atom.args)):
+            return self.defect(DefectKind.MISPLACED, atom, f"{atom}: {misplaced}")
         form, advice = self._meant(atom)
         advice = f"that is not a form of PDDL; write {form}" if form else advice
         is_syntax = form or atom.predicate in self.domain.predicates_by_name
@@ -368,18 +382,16 @@ class _Checker:
             kept = [arg for number, arg in enumerate(args) if "-" not in args[max(0, number - 1) : number + 1]]
             return "", f"types are written where names are declared; write {Atom(name, tuple(kept))}"
         own = (name, *args)
-        form = show(
-            numeric_form(own, self.in_effect) or numeric_form(own, not self.in_effect) or foreign.chain_form(own)
-        )
+        form = show(numeric_form(own, self.in_effect) or foreign.chain_form(own))
         form = form or infix_form(own)
-        form = form or show(_with_calls(own, domain))
+        form = form or show(_with_calls(own, domain, self.in_effect))
         if not form and name not in domain.predicates_by_name and name in domain.functions_by_name:
             parameters = domain.functions_by_name[name].parameters
             given = args if number(" ".join(args[-1:])) is not None else (*args, "NUMBER")
             given = given if len(given) == len(parameters) + 1 else (*(item.name for item in parameters), "NUMBER")
             call = f"{Atom(name, given[:-1])} {given[-1]}"
             use = f"write (= {call})" if self.where == "fact" else f"compare it, as in (>= {call})"
-            use += f", or change it, as in (assign {call})" if self.where.endswith("effect") else ""
+            use += f", or change it, as in (assign {call})" if self.in_effect else ""
             return "", f"{name} is a function, not a predicate; {use}"
         if not form and name not in domain.predicates_by_name:
             inner = (args,) if args and args[0] in domain.predicates_by_name else args
@@ -829,7 +841,7 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
             is_right = False
             words = (part.left, part.right) if isinstance(part, Equal) else ()
             reason = next((not_a_number(word) for word in words if not re.match("[a-z?]", word)), "")
-            form = show(foreign.duration_form(read_sexprs(str(part)).expressions[0], domain.functions_by_name))
+            form = show(foreign.duration_form(read_sexprs(str(part)).expressions[0], checker.functions))
             form = form or f"(= {DURATION} NUMBER), or bounds with <= and >="
             message = f"{part}: {reason}" if reason else f"{part} is not a duration; write {form}"
             at_end = isinstance(part, AtTime) and part.time == "end"
@@ -843,7 +855,7 @@ def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> I
         ("condition", action.precondition, ("start", "all", "end"), checker.formula),
         ("effect", action.effect, ("start", "end"), checker.effect),
     ):
-        checker.where = f"{where}, {what}"
+        checker.where, checker.in_effect = f"{where}, {what}", what == "effect"
         wrong = list(_without_time(checker, formula, times))
         yield from wrong
         for time in () if wrong else times:
@@ -863,13 +875,16 @@ def _without_time(checker: _Checker, formula: Formula, times: tuple[str, ...]) -
         case Unreadable():
             words = read_sexprs(formula.text).expressions[0]
             words = words if isinstance(words, tuple) and words else ("",)
-            meant = numeric_form(words, "all" not in times) or foreign.chain_form(words)
-            is_timed = meant[:1] in ("", ("at",), ("over",))
-            message = formula.message if is_timed else f"{formula} has no time; write (at start {show(meant)})"
+            meant = numeric_form(words, checker.in_effect) or ("" if checker.in_effect else foreign.chain_form(words))
+            message = checker.compared(formula) or formula.message
+            if meant[:1] not in ("", ("at",), ("over",)):
+                message = f"{formula} has no time; write (at start {show(meant)})"
             yield checker.defect(formula.kind, formula, message, formula.word)
         case Change() if "#t" in arguments_in(formula):
             message = f"{formula}: continuous effects (#t) are not supported"
             yield checker.defect(DefectKind.NOT_SUPPORTED, formula, message)
+        case Atom() if message := checker.misplaced((formula.predicate, *formula.args)):
+            yield checker.defect(DefectKind.MISPLACED, formula, f"{formula}: {message}")
         case Atom() if form := _timed_atom(formula, checker.domain):
             yield checker.defect(DefectKind.MISPLACED, formula, f"{formula} has no time; write {form}")
         case AtTime():
@@ -892,6 +907,7 @@ def _when_without_time(checker: _Checker, formula: When, times: tuple[str, ...])
     own, after = tuple(times_of(formula)), times_of(formula.effect)
     if not own or (len(own) == 1 and own[0] in times):
         for part in parts_of(formula):
+            checker.in_effect = part is not formula.condition
             yield from _without_time(checker, part, own or times)
     elif after and after <= {*times}:
         remedy = "one (when …) for each time" if len(after) > 1 else f"at {after.pop()} in both"

@@ -494,11 +494,10 @@ def read_at(parts: Sequence[Sexpr], number: int, read: Callable[[Sexpr], Formula
 def _with_two_parts(part: tuple[Sexpr, ...], in_effect: bool) -> Sexpr:
     """The probable meaning of a connective or a comparison with a wrong number of parts; else empty."""
     head, rest = part[0], part[1:]
-    if head in _COMPARISONS:
+    if head in _COMPARISONS or numeric_form(part, in_effect=False):
         return numeric_form(part, in_effect=False) or chain_form(part)
     if head == "not" and rest:
-        form = show(numeric_form(rest, in_effect=False)) or infix_form(rest)
-        if form or isinstance(rest[0], str):
+        if (form := infix_form(rest)) or isinstance(rest[0], str):
             return f"(not {form or show(rest)})"
         return ("and", *(("not", one) for one in rest)) if str not in map(type, rest) else ""
     for start in (0, 1):  # a condition may be written infix, or only an effect
@@ -612,11 +611,11 @@ _REMEDIES = {
     "=": "(predicate ?x) for what becomes true, (not (predicate ?x)) for what becomes false",
     **dict.fromkeys(("<", ">", "<=", ">="), "it in the condition, or a change such as (assign (f) 3)"),
 }
-"""What to write in place of a word that cannot stand in a condition or in an effect."""
+"""What to write in place of a word that is not allowed in a condition or in an effect."""
 
 
 def _misplaced(part: Sexpr, head: str, what: str, form: str = "") -> Unreadable:
-    message = f"{show(part)}: '{head}' cannot stand in {what}; write {form or _REMEDIES.get(head, _LITERALS)}"
+    message = f"{show(part)}: '{head}' is not allowed in {what}; write {form or _REMEDIES.get(head, _LITERALS)}"
     return Unreadable(show(part), message, DefectKind.MISPLACED, place=place_of(part))
 
 

@@ -111,16 +111,18 @@ TIMES = _by_word(
 CALCULATIONS: frozenset[Sexpr] = frozenset({("+",), ("-",), ("*",), ("/",)})
 """The beginnings of numeric expressions that are not functions."""
 
+_NO_NAMES = frozenset(("+", "-", "*", "/", "not", "and", "or", "imply", "when", "forall", "exists"))
+
 _CALCULATED = _by_word(
     {
         "+": "add plus sum",
         "-": "minus sub subtract neg negate",
         "*": "times mul mult multiply product",
         "/": "div divide divided-by",
-        "^": "^ ** pow power expt",
     }
 )
 _NAMES = "max min abs % // mod modulo rem sqrt exp log ln floor ceil ceiling round trunc count random avg"
+_NAMES += " ^ ** pow power expt"
 FUNCTIONS = {*_CALCULATED, *_NAMES.split()}
 """Functions of other languages, which PDDL does not have."""
 
@@ -155,7 +157,8 @@ def operator_first(part: Sexpr) -> Sexpr:
 
 def chain_form(part: Sequence[Sexpr]) -> Sexpr:
     """A chain of comparisons, as in `(< 1 (f) 5)` or `(1 < (f) < 5)`, as comparisons of two numbers; else empty."""
-    part = ("<=", part[2], part[1], part[3]) if part[0] in ("between", "in-range") and len(part) == 4 else part
+    is_range = part[0] in ("between", "in-range") and len(part) == 4 and part[1][:1] != "?"
+    part = ("<=", part[2], part[1], part[3]) if is_range else part
     is_prefix = part[0] in _ORDERS
     signs, values = ((part[0],) * (len(part) - 2), part[1:]) if is_prefix else (part[1::2], part[::2])
     if len(values) < 3 or len(values) != len(signs) + 1 or not all(sign in (*_ORDERS, "=<", "==") for sign in signs):
@@ -178,11 +181,12 @@ def init_form(part: Sexpr) -> Sexpr:
     if part[0] == "=" and str not in map(type, form) and str(part[1])[0].isalpha():
         form = ("=", part[1:-1], part[-1]) if tuple not in map(type, part) else form
     values = sorted(form[1:], key=_is_number)
-    return ("=", *values) if [*map(_is_number, values)] == [False, True] and isinstance(values[0], tuple) else ""
+    is_call = bool(values) and isinstance(values[0], tuple) and {*map(type, values[0])} == {str}
+    return ("=", *values) if is_call and [*map(_is_number, values)] == [False, True] else ""
 
 
 def arithmetic_form(part: Sexpr, known: Collection[str] = ()) -> Sexpr:
-    """A number without what PDDL does not have: numbers in parentheses, words for operators, and powers.
+    """A number without what PDDL does not have: numbers in parentheses, and words for operators.
 
     `known` are the functions of the domain.
     """
@@ -191,63 +195,24 @@ def arithmetic_form(part: Sexpr, known: Collection[str] = ()) -> Sexpr:
     head, *rest = part[0], *(arithmetic_form(inner, known) for inner in part[1:])
     if not rest and _is_number(head):
         return head
-    operator = _CALCULATED.get(str(head), head)
-    if operator == "^" and len(rest) == 2 and rest[1] in ("2", "3", "4"):
-        return ("*", *rest[:1] * int(str(rest[1])))
-    return (operator, *rest)
+    return (_CALCULATED.get(str(head), head), *rest)
 
 
-def without_extremes(part: Sexpr) -> Sexpr:
-    """A comparison with `max`, `min` or `abs` as a side, or a change by one of two numbers, without it; else empty.
+def duration_form(part: Sexpr, functions: Collection[Sexpr]) -> Sexpr:
+    """The PDDL form of a duration, such as `(= ?duration 9)` for `9` or `(9 = ?duration)`; empty if none is certain.
 
-    A change becomes one or two effects side by side.
+    `functions` are lists of one name, with `CALCULATIONS`.
     """
-    head, sides = str(part[0]), part[1:]
-    at = next((at for at, side in enumerate(sides) if side[:1] in (("max",), ("min",), ("abs",))), None)
-    if head not in {*_ORDERS, *_CHANGES.values()} or at is None:
-        return ""
-    name, *values = tuple(sides[at])
-    values = [*values, ("-", *values)] if name == "abs" else values
-
-    def each(sign: str) -> list[Sexpr]:
-        return [(sign, *sides[:at], value, *sides[at + 1 :]) for value in values]
-
-    is_least = (name == "min") != (at == 1)
-    if head == "=":
-        return ("and", *each(">=" if is_least else "<="), ("or", *each("=")))
-    if head in _COMPARISONS:
-        return ("and" if (head[0] == "<") != is_least else "or", *each(head))
-    signs = ("<=", ">") if name == "min" else (">=", "<")
-    whens = (("when", (sign, *values), change) for sign, change in zip(signs, each(head), strict=False))
-    texts = (show(when) for when in whens if when[2][0] != "assign" or when[2][1] != when[2][2])
-    return " ".join(texts) if len(values) == 2 else ""
-
-
-_TURNED = str.maketrans("<>", "><")
-
-
-def duration_form(part: Sexpr, functions: Collection[str]) -> Sexpr:
-    """The PDDL form of a duration, such as `(= ?duration 9)` for `9` or `(duration 9)`; empty if none is certain."""
     parts = part if isinstance(part, tuple) else (part,)
-    if parts[0] in functions or parts[:1] in CALCULATIONS:
-        return ("=", "?duration", parts)
-    signs = [_COMPARISONS.get(str(word), "=") for word in parts if word in {*_COMPARISONS, *_CHANGES}]
-    values = [arithmetic_form(word) for word in parts if word not in {*_COMPARISONS, *_CHANGES}]
-    names = ("?duration", "duration", "?d", "?dur")
-    values = ["?duration" if show(value).strip("()") in names else value for value in values]
-    values = ["?duration", *values] if len(values) == 1 else values
-    is_bound = len(values) == 2 and len(signs) < 2 and [*map(_is_value, values)].count(True) == 1
-    if is_bound and "?duration" in values:
-        return _bound((*(signs or "="), *values))
-    chain = chain_form(parts)
-    return ("and", *(_bound(tuple(bound)) for bound in chain[1:])) if "?duration" in parts and chain else ""
-
-
-def _bound(bound: tuple[Sexpr, ...]) -> Sexpr:
-    """A bound of a duration as the grammar has it: with `?duration` first, and without `<` and `>`."""
-    sign, left, right = str(bound[0]), *bound[1:]
-    sign = f"{sign[0]}="[: 1 if sign == "=" else 2]
-    return (sign, left, right) if left == "?duration" else (sign.translate(_TURNED), right, left)
+    while len(parts) == 1 and isinstance(parts[0], tuple):
+        parts = parts[0]
+    signs = [str(_COMPARISONS[str(word)]) for word in parts if word in _COMPARISONS]
+    names = (*_COMPARISONS, "?duration", "duration", ("duration",))
+    rest = [arithmetic_form(word) for word in parts if word not in names]
+    value = parts if parts[:1] in functions and not signs else rest[0] if len(rest) == 1 else ""
+    is_certain = signs in ([], ["="]) or (signs in (["<="], [">="]) and "?duration" in parts[:2])
+    is_certain = is_certain and (_is_number(value) or value[:1] in functions) and "?duration" not in show(value)
+    return (*(signs or "="), "?duration", value) if is_certain else ""
 
 
 def joined_infix(parts: Sequence[Sexpr], in_effect: bool, start: int = 0) -> Iterator[tuple[Sexpr, int]]:
@@ -266,11 +231,14 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
 
     `functions` are lists of one name, with `CALCULATIONS`: `=>` between two of them is a comparison.
     """
-    head, rest = part[0], part[1:]
+    head, rest = part[0] if part else "", part[1:]
     names = [word for word in part[:2] if isinstance(word, str)]
     timed = part[len(names) :]
     if (time := TIMES.get("-".join(names))) and timed and all(isinstance(one, tuple) for one in timed):
         return (*time, timed[0] if len(timed) == 1 else ("and", *timed))
+    if head == "not" and rest[1:] and not in_effect:
+        form = numeric_form(rest, False, functions)
+        return ("not", form) if form else ""
     words = _CHANGES if in_effect else _COMPARISONS
     signs = [number for number, word in enumerate(part) if isinstance(word, str) and word in words]
     if isinstance(head, str) and in_effect and not signs and len(rest) == 2 and isinstance(rest[0], tuple):
@@ -291,7 +259,7 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
         right = ((right[0],),)
     elif len(left) != 1 or (isinstance(left[0], str) and (in_effect or not is_number)):  # as in (battery ?r >= 3)
         is_call = signs != [0] and left and all(isinstance(name, str) for name in left) and str(left[0])[0].isalpha()
-        is_call = is_call and {(name,) for name in left}.isdisjoint(CALCULATIONS)
+        is_call = is_call and _NO_NAMES.isdisjoint(left)
         left = (tuple(left),) if is_call else ()
     is_value = len(right) == 1 and _is_value(right[0])
     sides = [side for side in (*left, *right) if isinstance(side, tuple)] if word == "=>" and right else []

@@ -359,8 +359,8 @@ def _read_later(item: Sexpr, objects: Collection[str]) -> Later | Defect | None:
             case Unreadable():
                 return None
         message = f"{in_short(item)} is not a timed literal; write (at TIME LITERAL) for each one, as in (at 5 (open))"
-        if (form := init_form(item[-1])) and len(item) == 3:
-            message = f"{in_short(item)}: the function comes first; write {show(('at', time, form))}"
+        if (number := init_form(item[-1])) and len(item) == 3:
+            message = f"{in_short(item)}: the function comes first; write {show(('at', time, number))}"
         return syntax_defect(message, place_of(item))
     remedy = written_out(time) if isinstance(time, str) else ""
     message = (

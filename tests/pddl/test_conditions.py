@@ -146,7 +146,7 @@ def test_atoms_compare_without_their_position() -> None:
         ("(nott (at ?a))", "did you mean 'not'?"),
         ("(at strat (open ?a))", "did you mean 'at start'?"),
         ("(ovr all (open ?a))", "did you mean 'over all'?"),
-        ("(increase (cost) 1)", "'increase' cannot stand in a condition; write it in the effect"),
+        ("(increase (cost) 1)", "'increase' is not allowed in a condition; write it in the effect"),
     ],
 )
 def test_malformed_conditions_are_reported_once_where_they_are(condition: str, says: str) -> None:

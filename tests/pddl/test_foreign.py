@@ -392,7 +392,7 @@ CHANGED = "Compare it, as in (>= (fuel ?t) NUMBER), or change it, as in (assign 
         ("precondition (dry ?t)", "(and (dry ?t) (fuel ?t))", "Compare it, as in (>= (fuel ?t) NUMBER)"),
         ("precondition (dry ?t)", "(fuel ?t 3)", "Compare it, as in (>= (fuel ?t) 3)"),
         ("effect (shut ?t)", "(and (shut ?t) (fuel ?t))", CHANGED),
-        ("effect (shut ?t)", "(when (fuel ?t) (shut ?t))", CHANGED),
+        ("effect (shut ?t)", "(when (fuel ?t) (shut ?t))", "Compare it, as in (>= (fuel ?t) NUMBER)"),
         ("precondition (dry ?t)", "(fuel ?t ?t)", "Compare it, as in (>= (fuel ?t) NUMBER)"),
         ("precondition (dry ?t)", "(>= (dry ?t) 1)", "Write (dry ?t) or (not (dry ?t))"),
         ("effect (shut ?t)", "(increase (dry ?t) 1)", "Write (dry ?t) or (not (dry ?t))"),
@@ -432,3 +432,13 @@ def test_a_wrong_metric_is_one_error_and_repaired(metric: str) -> None:
     form = "(:metric minimize (fuel-used))" if "+" not in metric else "(:metric minimize (+ (fuel-used) 1))"
     assert finding.advice == f"Write {form}" and finding.advice.lower() not in finding.message
     assert form.replace(" ", "") in tools.repair(problem, domain).text.replace(" ", "")
+
+
+def test_a_predicate_may_have_a_name_by_which_other_languages_compare_or_change() -> None:
+    words = "between less greater set add sum same start during in-range let times"
+    atoms = [f"({word} ?a ?b ?c)" for word in words.split()] + [f"({word}2 ?a ?b)" for word in words.split()]
+    text = "".join(atoms)
+    changes = "".join(f"(when {atom} (not {atom}))" for atom in atoms)
+    domain = f"""(define (domain d) (:requirements :adl) (:predicates {text})
+      (:action a :parameters (?a ?b ?c) :precondition (and {text}) :effect (and {text} {changes})))"""
+    assert [finding for finding in tools.check(domain).findings if finding.severity == "error"] == []

@@ -366,7 +366,7 @@ GUESSES: list[tuple[Callable[[str], str], Callable[[str], str], str]] = [
     (swap("(way ?a ?b ?w) (not (shut ?a ?b))", "(way ?a ?c ?w)"), same, "variable ?c is not a parameter"),
     (swap("(at ?a) (way ?a ?b ?w) (not (shut ?a ?b))", "(at ?here)"), same, "variable ?here is not a parameter"),
     (swap("(not (at ?a)) (at ?b)", "(at (other ?a))"), same, "object functions are not supported"),
-    (swap("(and (not (at ?a)) (at ?b))", "(or (at ?a) (at ?b))"), same, "'or' cannot stand in an effect"),
+    (swap("(and (not (at ?a)) (at ?b))", "(or (at ?a) (at ?b))"), same, "'or' is not allowed in an effect"),
     (swap("(not (at ?a))", "(at ?a ?b)"), same, "at takes 1 argument(s)"),
     (same, swap("(at hall)", "(at hlal) (at hall)"), "object hlal is not declared"),
     (same, swap("(at hall)", "(at ha_ll)"), "object ha_ll is not declared"),
