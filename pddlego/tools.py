@@ -294,7 +294,7 @@ def repair(text: str | Path, domain: DomainFile | None = None) -> RepairResult:
     content = _text(text, read_source)
     if domain is not None:
         value = read_domain_file(domain, Level.TIME)
-        repaired = repair_problem(value.text or value.canonical, content, Level.TIME)
+        repaired = repair_problem(value.text or value.canonical, content, Level.TIME, moves=False)
         in_domain = (" is a predicate", " is a type")  # declarations in the domain, which stays as it is
         repairs = tuple(repair for repair in repaired.repairs if not repair.what.endswith(in_domain))
         return _repaired_problem(replace(repaired, repairs=repairs), value, content)

@@ -215,3 +215,9 @@ def story(coin: GameSetting, planner: ProcessPlanner) -> list[Event]:
             event = replace(event, tried=tuple(replace(item, seconds=0.003) for item in event.tried))
         text.append(event)
     return text
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """In CI, name a failure at once: its traceback is printed only at the end of the run, which takes long."""
+    if os.environ.get("CI") and report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\nFAILED {report.nodeid}", file=sys.__stderr__, flush=True)

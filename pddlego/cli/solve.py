@@ -270,7 +270,7 @@ def _report(
         show_lines(_reasons(result, needs_time(domain, problem) is not None) if form == "text" else (), errors=True)
     if result.plan and not result.optimal and (metric := problem.metric) is not None:
         other = " --planner auto" if engine in (GRAPHPLAN, "mimir", "kairos") else ""
-        advice = f". To minimize it: --search '{LEAST_COST}'{other}" if search != str(LEAST_COST) else ""
+        advice = f". To look for a better one: --search '{LEAST_COST}'{other}" if search != str(LEAST_COST) else ""
         reason = f": {NOT_SEARCHED}" if metric.direction == "maximize" else advice
         say(f"The cost is not proved to be {metric.best}{reason}.")
 
@@ -299,7 +299,9 @@ def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
     yield from ((f"why: {sentence}", "") for sentence in result.why.chain)
     yield from ((f"why: {cure}, there is a plan", "") for cure in result.why.cures)
     is_known = result.findings or result.why.chain or result.why.exclusive or result.why.cures
-    if timed and not is_known:
+    if not result.why.goals[1:] and any(part.reachable for part in result.why.goals):
+        yield "why: a plan exists, which the planner did not find: choose another --planner or --search", ""
+    elif timed and not is_known:
         yield "why: not known: in tasks with time, only what no action can ever make true is explained", ""
     elif not result.why.complete and not timed:
         ended = "not all was tried" if is_known else "not known"

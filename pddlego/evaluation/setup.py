@@ -195,6 +195,8 @@ def _reads(path: Sequence[str], cell: Cell) -> bool:
         return True
     if path[0] == "endpoint" or path[2:] == ("temperature",):
         return not is_free(cell)
+    if path == ("limits", "retries"):
+        return mode.asks_model
     if path[0] == "settings" and path[1] not in (cell.setting, f"{cell.setting} ({played_by.name})"):
         return False
     name = path[3] if path[0] == "settings" and len(path) > 3 else path[0]

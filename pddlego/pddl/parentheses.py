@@ -343,7 +343,7 @@ class _Scanner:
 
     def _reopen(self, number: int) -> None:
         """Reopen the lists that ended right before the token, from the last one to a number."""
-        self.is_split |= self.spare > 0
+        self.is_split |= self.spare > 0 or any(one.kind == "action" for one, _ in self._closed[number:])
         for one, end in reversed(self._closed[number:]):
             self._open.append(one)
             if one.kind == "action" and one.single >= 0 and one.beside > 1:

@@ -227,6 +227,8 @@ def why_no_plan(
         pairs = itertools.combinations(goals, 2)
         pair = next((pair for pair in pairs if len(goals) == 2 or reachable(*pair) is False), ())
         exclusive = tuple(map(str, pair))
+    if len(goals) == 1 and parts[0].reachable:
+        return replace(why, goals=parts, complete=complete)  # a plan exists, which the planner did not find
     cures: dict[str, str] = {}
     free, task = without_numbers(domain, problem)
     by_numbers = needs_numbers(domain, problem) is not None and has_plan(task, 1 / 5, free) is True

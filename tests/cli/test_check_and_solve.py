@@ -447,7 +447,7 @@ def test_a_cheapest_plan_is_found_and_its_cost_checked(tmp_path: Path) -> None:
     done = run("solve", "d.pddl", "p.pddl", "--planner", "graphplan", cwd=tmp_path)
     assert done.stdout == "(drive a c)\n"
     assert "graphplan ignores action costs" in done.stderr
-    advice = "The cost is not proved to be minimal. To minimize it: --search 'astar(lmcut)'"
+    advice = "The cost is not proved to be minimal. To look for a better one: --search 'astar(lmcut)'"
     assert f"{advice} --planner auto." in done.stderr
     done = run("solve", "d.pddl", "p.pddl", cwd=tmp_path)
     assert f"{advice}." in done.stderr

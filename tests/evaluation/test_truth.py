@@ -203,7 +203,8 @@ def test_show_lists_on_a_pipe_and_selects_by_result(night: Path) -> None:
     assert lost and all(row["outcome"] != "won" and row["cause"] for row in lost if row["mode"] == "edit")
     causes = [row["cause"].split(" after")[0] for row in lost if row["cause"]]
     chosen = run("show", "plain", "--cause", "unusable", cwd=night).stdout
-    assert chosen.startswith(f"{Path('runs') / 'plain'}: {len(causes)} episodes") and all(c[:15] in chosen for c in causes)
+    assert chosen.startswith(f"{Path('runs') / 'plain'}: {len(causes)} episodes")
+    assert all(cause[:15] in chosen for cause in causes)  # the column is narrow
     assert run("export", "plain", "--cause", "unusable", "--test-seeds", cwd=night).stdout.count('"seed"') > len(causes)
     for command in ("show", "report", "export"):  # each name in the list finds something
         nothing = run(command, "plain", "--cause", "mistyped", cwd=night)

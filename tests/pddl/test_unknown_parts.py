@@ -135,3 +135,35 @@ def test_an_object_one_edit_away_from_a_declared_one_is_not_declared(
 def test_parentheses_too_many_at_the_end_are_removed_there(goal: str, many: int) -> None:
     text = f"(define (problem x) (:domain d)\n  (:init (q))\n  (:goal {goal}))"
     assert tools.repair(text + ")" * many).text == text
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "(:action chill :parameters (?p - pot) :effect (cold ?p))",
+        "(:predicates (foo ?x))",
+        "(:types cup)",
+        "(:functions (f))",
+        "(:constants c - pot)",
+    ],
+)
+def test_a_section_of_a_domain_stays_in_the_problem_of_a_domain_that_is_not_written(section: str) -> None:
+    domain = """(define (domain kettle) (:requirements :strips :typing) (:types pot) (:predicates (cold ?p - pot))
+      (:action boil :parameters (?p - pot) :precondition (cold ?p) :effect (not (cold ?p))))"""
+    problem = f"(define (problem x) (:domain kettle) (:objects a - pot) {section} (:init) (:goal (cold a)))"
+    result = tools.repair(problem, domain)
+    assert result.text == problem and not result.ok
+
+
+def test_a_list_between_sections_stays_where_it_is() -> None:
+    text = """(define (domain kettle) (:requirements :strips :typing) (:types pot)
+  (:predicates (cold ?p - pot) (hot ?p - pot) (ready))
+  (:action boil :parameters (?p - pot)
+    :precondition (cold ?p)
+    :effect (and (hot ?p) (not (cold ?p))))
+  (ready)
+  (:action cool :parameters (?p - pot) :precondition (hot ?p)
+    :effect (and (cold ?p) (not (hot ?p)))))
+"""
+    result = tools.repair(text)
+    assert result.text == text and not result.ok

@@ -266,7 +266,7 @@ def test_a_metric_that_is_not_proved_has_a_note(tmp_path: Path, direction: str, 
     assert tools.solve(domain, problem).note == f"the cost is not proved to be {best}: {reason}"
     (tmp_path / "d.pddl").write_text(domain, encoding="utf-8")
     (tmp_path / "p.pddl").write_text(problem, encoding="utf-8")
-    advice = ". To minimize it: --search 'astar(lmcut)'." if is_searched else f": {NOT_SEARCHED}."
+    advice = ". To look for a better one: --search 'astar(lmcut)'." if is_searched else f": {NOT_SEARCHED}."
     assert f"The cost is not proved to be {best}{advice}" in run("solve", "d.pddl", "p.pddl", cwd=tmp_path).stderr
     lines = run("solve", "d.pddl", "p.pddl", "--search", "astar(lmcut)", "--planner-timeout", "2", cwd=tmp_path).stderr
     assert (advice in lines) is not is_searched

@@ -71,12 +71,12 @@ class Repaired:
         return self.drafts[1].original_place(place) if self.drafts else place
 
 
-def repair(domain: str, problem: str, level: Level = Level.CLASSICAL) -> Repaired:
+def repair(domain: str, problem: str, level: Level = Level.CLASSICAL, moves: bool = True) -> Repaired:
     """Repair a domain and a problem file as far as this needs no guess. Total: any two texts give a result.
 
     Files in which `pddlego check` finds no error are left as they are. If a text is empty, only the other one is
     repaired. Texts of more than `_MAX_TEXT` characters stay as they are, because they are not PDDL files. For `level`
-    see `check`.
+    see `check`. Unless it `moves` them, sections of a domain stay in the problem.
     """
     if max(len(domain), len(problem)) > _MAX_TEXT or _is_sound(domain, problem, level):
         return Repaired(domain, problem)
@@ -88,7 +88,7 @@ def repair(domain: str, problem: str, level: Level = Level.CLASSICAL) -> Repaire
     lexical = noting(RepairKind.LEXICAL)
     files = [read_define(text, kind, lexical) for text, kind in ((domain, "domain"), (problem, "problem"))]
     both = all(file.define is not None for file in files)
-    reader = _Reader(noting(RepairKind.STRUCTURAL), both, numbers=level >= Level.NUMBERS)
+    reader = _Reader(noting(RepairKind.STRUCTURAL), both, level >= Level.NUMBERS, moves)
     reader.read(files[0].parts, files[1].parts)
     parts = reader.parts
     declared: tuple[str, ...] = ()
@@ -115,9 +115,12 @@ def _is_sound(domain: str, problem: str, level: Level) -> bool:
     return not problem.strip() or is_sound_problem(read, problem, level)
 
 
-def repair_problem(domain: str, problem: str, level: Level = Level.CLASSICAL) -> Repaired:
-    """Repair a problem file of a domain that is sound and stays as it is."""
-    repaired = repair(domain, problem, level)
+def repair_problem(domain: str, problem: str, level: Level = Level.CLASSICAL, moves: bool = True) -> Repaired:
+    """Repair a problem file of a domain that is sound and stays as it is.
+
+    Sections of a domain are left out of the problem, or stay there unless it `moves` them.
+    """
+    repaired = repair(domain, problem, level, moves)
     own = repair(domain, "", level).repairs  # repairs of the domain alone are not repairs of the problem
     repairs = tuple(repair for repair in repaired.repairs if repair not in own) if repaired.problem != problem else ()
     if not repairs:
@@ -132,10 +135,10 @@ class _Reader:
     them, that are unknown or misplaced; these stay as they are.
     """
 
-    def __init__(self, note: Note, both: bool, numbers: bool) -> None:
+    def __init__(self, note: Note, both: bool, numbers: bool, moves: bool = True) -> None:
         self.parts = Parts()
         self.domain_goals: list[Slot] = []
-        self.note, self.both, self.numbers = note, both, numbers
+        self.note, self.both, self.numbers, self.moves = note, both, numbers, moves
         self.is_foreign = False
         self._types: set[str] = set()
         self._placed: set[tuple[bool, str]] = set()
@@ -166,7 +169,7 @@ class _Reader:
         self._drop_repeated()
 
     def _take(self, section: Section, in_domain: bool) -> None:
-        name, parts = str(section[0]), self.parts
+        name, parts, moves = str(section[0]), self.parts, self.both and self.moves
         slots = parts.in_domain if in_domain else parts.in_problem
         is_other = name == ":domain" and parts.problem_domain not in (None, *map(show, section[1:]))
         is_action = name in FIELDS_OF and not structure.has_fields_alone(section)
@@ -176,7 +179,7 @@ class _Reader:
         elif name in _OF_PROBLEM and (self.both or not in_domain):
             self._problem_section(section, in_domain)
         # A problem may have requirements, too.
-        elif name in structure.DOMAIN_SECTIONS and (in_domain or (self.both and name != ":requirements")):
+        elif name in structure.DOMAIN_SECTIONS and (in_domain or (moves and name != ":requirements")):
             if not in_domain:
                 self.note(f"section {name} of the domain found in the problem file")
             self._domain_section(name, section)
