@@ -171,6 +171,7 @@ def _renamed(text: str, define: Expression, chance: random.Random) -> Mutant | N
     """A section or field under an unknown name."""
     spans = [match.span() for match in re.finditer(r"(?<=[\s(]):[a-z-]+", text, re.IGNORECASE)]
     keys = [span for span in spans if text[slice(*span)].lower() in (*FIELDS, *SECTIONS)]
+    keys = [span for span in keys if ";" not in text[text.rfind("\n", 0, span[0]) + 1 : span[0]]]  # not in a comment
     if not keys:
         return None
     start, end = chance.choice(keys)

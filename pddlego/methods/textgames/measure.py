@@ -69,7 +69,7 @@ def _ending(trace: Trace) -> LastingError | None:
         return LastingError("unusable answers", text, observed[-1].step)
     if ended.outcome is Outcome.STEP_LIMIT:
         helped = max((after.step for before, after in pairwise(observed) if after.score > before.score), default=0)
-        if useless := observed[-1].step - helped:
+        if (useless := observed[-1].step - helped) > observed[-1].step / 2:  # else it was short of time
             return LastingError("no command that helps", f"the score did not rise in {count(useless, 'step')}", helped)
     return None
 
