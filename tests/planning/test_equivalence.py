@@ -112,4 +112,4 @@ def test_what_would_take_for_ever_is_not_looked_at() -> None:
     variables = " ".join(f"?v{number}" for number in range(8))
     text = f"(define (problem p) (:domain d) (:objects {' '.join(thing.name for thing in things)}) (:init) "
     text += f"(:goal (exists ({variables}) (p ?v1))))"
-    assert [item.kind.id for item in checked_problem(wide, text).defects] == ["too-large"]
+    assert [item.kind.id for item in checked_problem(wide, text).defects] == ["missing-requirement", "too-large"]
