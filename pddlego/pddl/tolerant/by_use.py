@@ -336,15 +336,16 @@ class _Declarer:
         if parts.types:
             self._type_by_use([*facts, *wanted])
         known = [constant.name for constant in parts.objects_and_constants]
-        names = {arg for fact in facts for arg in fact.args}
+        uses = Counter(arg for fact in facts for arg in fact.args)
         types = _used_objects([*facts, *wanted], known, parameters)
-        # A name that only the goal has, or that is similar to a declared one, may be misspelt.
-        is_slip = _slips(known, ends=True, digits=True)
+        # A name that only the goal has, or that is similar to a declared one, may be misspelt; one of several facts
+        # may differ in its digits.
+        once, often = _slips(known, ends=True, digits=True), _slips(known)
         glued = self._glued(known, types)
         new = [
             TypedName(name, kind)
             for name, kind in types.items()
-            if name in names and name not in glued and not is_slip(name)
+            if name in uses and name not in glued and not (often if uses[name] > 1 else once)(name)
         ]
         for obj in new:
             self.note(f"{obj.name} is a {obj.type}")
