@@ -27,7 +27,7 @@ from pddlego.pddl.costs import needs_time
 from pddlego.pddl.domain import MAX_TYPES, DomainReading, read_domain
 from pddlego.pddl.numbers import TOTAL_TIME
 from pddlego.pddl.portable import as_errors, checked_domain, is_numeric_problem, problem_refusals
-from pddlego.pddl.problem import read_problem
+from pddlego.pddl.problem import Metric, read_problem
 from pddlego.pddl.rules import Level, Position
 from pddlego.pddl.sexpr import LINE_BREAK, TOKEN
 from pddlego.planning import Plan, PlanResult, PlanStatus, Search
@@ -394,9 +394,12 @@ def solve(
             if before_reasons is not None:
                 before_reasons(solved)
             why = why_no_plan(made, value, task, result, why_seconds)
-            if why.is_proof and result.status is not PlanStatus.UNSOLVABLE:
-                solved = replace(solved, status=PlanStatus.UNSOLVABLE.value, message=NO_PLAN, engine=EXPLORATION)
-            return replace(solved, why=why, findings=check(domain, problem).findings)
+            if why.plan is None:
+                if why.is_proof and result.status is not PlanStatus.UNSOLVABLE:
+                    solved = replace(solved, status=PlanStatus.UNSOLVABLE.value, message=NO_PLAN, engine=EXPLORATION)
+                return replace(solved, why=why, findings=check(domain, problem).findings)
+            explored = replace(result, status=PlanStatus.SOLVED, message="", engine=EXPLORATION, plan=why.plan)
+            solved = solve_result(replace(explored, cost=plan_cost(value, task, why.plan)))
         if plans > 1 and result.plan is not None:
             others, complete = other_plans(made, value, task, parsed_search, result, number=plans - 1, seconds=seconds)
             further = tuple(OtherPlan(other.plan or (), other.cost) for other in map(solve_result, others))
@@ -406,13 +409,18 @@ def solve(
             solved = replace(solved, others=further, message="" if len(further) == plans - 1 else end)
     if solved.plan is None or solved.optimal or task.metric is None:
         return solved
-    other = " with the planner auto" if planner in ("mimir", "kairos") else ""  # mimir has no optimal search
-    reason = f"{parsed_search} does not minimize it; the search {LEAST_COST} does{other}"
-    if task.metric.direction == "maximize":
-        reason = NOT_SEARCHED
-    elif parsed_search.proves_least_cost:
-        reason = f"{planner} found no better plan, which is no proof; give it more time, or use the planner auto"
+    reason = _why_not_proved(planner, parsed_search, task.metric)
     return replace(solved, note=f"the cost is not proved to be {task.metric.best}: {reason}")
+
+
+def _why_not_proved(planner: str, search: Search, metric: Metric) -> str:
+    """Why a plan is not proved to be the best by a metric."""
+    if metric.direction == "maximize":
+        return NOT_SEARCHED
+    if search.proves_least_cost:
+        return f"{planner} found no better plan, which is no proof; give it more time, or use the planner auto"
+    other = " with the planner auto" if planner in ("mimir", "kairos") else ""  # mimir has no optimal search
+    return f"{search} does not minimize it; the search {LEAST_COST} does{other}"
 
 
 _UNDECIDED = (PlanStatus.TIMEOUT, PlanStatus.MEMORY, PlanStatus.BOUND)

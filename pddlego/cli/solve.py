@@ -161,7 +161,7 @@ def _solved(call: Callable[..., SolveResult], limit: float, why_seconds: float) 
     except KeyboardInterrupt:
         if not verdicts:
             raise
-        say("Interrupted: the reasons were not looked for to the end.")
+        say("Interrupted: the search for reasons is incomplete.")
         return verdicts[0]
 
 
@@ -299,9 +299,7 @@ def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
     yield from ((f"why: {sentence}", "") for sentence in result.why.chain)
     yield from ((f"why: {cure}, there is a plan", "") for cure in result.why.cures)
     is_known = result.findings or result.why.chain or result.why.exclusive or result.why.cures
-    if not result.why.goals[1:] and any(part.reachable for part in result.why.goals):
-        yield "why: a plan exists, which the planner did not find: choose another --planner or --search", ""
-    elif timed and not is_known:
+    if timed and not is_known:
         yield "why: not known: in tasks with time, only what no action can ever make true is explained", ""
     elif not result.why.complete and not timed:
         ended = "not all was tried" if is_known else "not known"

@@ -12,16 +12,20 @@ from pydantic import BaseModel
 
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import COMMON_GROUPS
+from pddlego.evaluation.setup import reads
 from pddlego.methods.base import base_mode
 from pddlego.methods.registry import method, parse_mode
 from pddlego.runs.folders import LATEST, find_run
-from pddlego.runs.store import read_configuration, read_results
+from pddlego.runs.store import read_configuration, read_matrices, read_results
 from pddlego.util.options import options_of, recorded
 from pddlego.util.text import count, one_line
 
 
 def options_line(paths: Iterable[Path], modes: Iterable[str]) -> str:
-    """`options: --max-steps 20 (coin), --retries 0` for run folders; empty if all options have their defaults."""
+    """`options: --max-steps 20 (coin), --retries 0` for run folders, of those that their modes read; empty without any.
+
+    The word before them keeps a spreadsheet from reading a cell that begins with a hyphen as a formula.
+    """
     ablated = (f"--ablate {'+'.join(parse_mode(mode).without)}" for mode in modes if base_mode(mode) != mode)
     changed = dict.fromkeys([*chain(*map(_changed, paths)), *ablated])
     return f"options: {', '.join(changed)}" if changed else ""
@@ -30,12 +34,15 @@ def options_line(paths: Iterable[Path], modes: Iterable[str]) -> str:
 def _changed(path: Path) -> Iterator[str]:
     """The changed options of a run folder; one that is not changed for all of its games is followed by their names."""
     configuration, games = read_configuration(path), dict[str, list[str]]()
+    matrices = read_matrices(path)
     settings: Mapping[str, Any] = configuration.get("settings", {})
     for name, kept in settings.items():
         with suppress(PddlegoError):  # a method or a setting that is not there any more has no defaults
             played, game = method(kept["method"]), name.removesuffix(f" ({kept['method']})")
             defaults = {**recorded(played.options()), **played.load(game, played.options()).resolved()}
             for option, text in _differences(played.options, kept["options"], defaults):
+                if matrices and not reads(("settings", name, "options", option), matrices):
+                    continue
                 writing = [mode.name for mode in played.modes if mode.carries.kind and mode.carries.option == option]
                 cost = _requests(path, kept["options"][option], game, writing) if writing else ""
                 games.setdefault(text + cost, []).append(name)
@@ -44,7 +51,8 @@ def _changed(path: Path) -> Iterator[str]:
     )
     for group, kind in COMMON_GROUPS.items():
         shown = {name: value for name, value in (configuration.get(group) or {}).items() if name != "base_url"}
-        yield from (text for _, text in _differences(kind, shown, recorded(kind())))
+        changed = _differences(kind, shown, recorded(kind()))
+        yield from (text for option, text in changed if not matrices or reads((group, option), matrices))
 
 
 def _requests(path: Path, source: str, game: str, modes: Iterable[str]) -> str:

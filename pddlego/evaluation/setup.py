@@ -176,14 +176,14 @@ class Setup:
         }
 
 
-def reads(path: Sequence[str], asked: Sequence[Matrix]) -> bool:
+def reads(path: Sequence[str], matrices: Sequence[Matrix]) -> bool:
     """Whether an episode of these matrices can depend on the value at a `path` of `Setup.configuration`.
 
     What an unknown mode or setting reads is not known, and counts as everything.
     """
     return any(
         _reads(path, Cell(setting, mode, NO_MODEL if mode in matrix.without_model else model, 0))
-        for matrix in asked
+        for matrix in matrices
         for setting, mode, model in product(matrix.seeds, matrix.modes, matrix.models)
     )
 

@@ -21,8 +21,11 @@ REFUSALS = (401, 402, 403, 404, 405)
 REFUSED_CONTENT = "The endpoint refuses this content: another model may accept it."
 """The advice on an error that concerns one request only."""
 
+CHECK_KEY = "Check OPENAI_API_KEY."
+"""The advice on an error that concerns the key, and so every request."""
+
 _CAUSES = (
-    (r"api[ _-]?key|\b(key|token|license)\b.{0,20}(expired|revoked)|unauthorized|authenticat", "Check OPENAI_API_KEY."),
+    (r"api[ _-]?key|\b(key|token|license)\b.{0,20}(expired|revoked)|unauthorized|authenticat", CHECK_KEY),
     (
         r"credit|billing|balance|quota|payment|subscription|\b(account|organization)\b|(your|paid) plan\b",
         "Check your account at the provider.",

@@ -26,6 +26,7 @@ from pddlego.errors import BudgetSpentError, ModelError, NoEndpointError, NoTime
 from pddlego.models.base import ATTEMPTS, Completion, Delta, Request, RetryNotice
 from pddlego.models.credentials import check_key, check_url, secrets_of, split_query, without_credentials
 from pddlego.models.dialect import (
+    CHECK_KEY,
     EVERYTHING,
     FIELDS,
     OBJECT,
@@ -190,7 +191,7 @@ _WHOLE = re.compile(r"/chat/completions/?\Z")
 
 
 _ADVICE = {
-    401: "Check OPENAI_API_KEY.",
+    401: CHECK_KEY,
     402: "Check your account at the provider: its credit or its plan does not allow this request.",
     403: "The key may not use this model: choose another, or ask for access.",
     429: "Wait, or raise your limits at the provider.",
@@ -707,7 +708,7 @@ class OpenAIModel:
             if isinstance(error, openai.APIStatusError):
                 pause = _retry_after(error)
                 wait = min(_MAX_WAIT, 1.0 if pause is None else pause) if error.status_code == 429 else 0.0
-                is_key = self._kind(error) is RefusedError and explain(error)[1] == _ADVICE[401]
+                is_key = self._kind(error) is RefusedError and explain(error)[1] == CHECK_KEY
                 permit.refused(math.inf if is_key else wait)
             elif not self._connection.has_sent:
                 permit.refused(0.0)

@@ -346,7 +346,7 @@ def _solve_numbers_with_mimir(domain: Domain, problem: Problem, search: Search, 
     conditions = (node.condition for node in nodes if isinstance(node, When))
     numeric = next((part for condition in conditions for part, _ in walk(condition) if isinstance(part, Compare)), None)
     if numeric is not None:
-        raise PlanningError(f"mimir has no numbers in the condition of a when, as in {numeric}; {_USE_KAIROS}")
+        raise PlanningError(f"mimir does not support numeric conditions in when, as in {numeric}; {_USE_KAIROS}")
     for term in unset_numbers(domain, problem):
         if not term.parts and term.head not in domain.changed_functions:
             raise PlanningError(f"mimir needs a value for {term}, which has none in :init; {_USE_KAIROS}")

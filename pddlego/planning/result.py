@@ -137,7 +137,8 @@ class WhyNoPlan:
     """What is known of a goal without a plan.
 
     `exclusive` are parts of the goal that can be reached, but never together. `chain` are sentences about what is
-    missing, each about something that the sentence before it needs. `cures` are changes of the initial state, each of
+    missing, each about something that the sentence before it needs. `plan` reaches the goal after all: the exploration
+    of states found it, and the planner did not. `cures` are changes of the initial state, each of
     which makes a plan possible, such as `with (connected kitchen cellar) in :init`: types, facts that look
     forgotten, and numbers. `complete`: nothing was left out because the time ended.
     """
@@ -147,6 +148,7 @@ class WhyNoPlan:
     chain: tuple[str, ...] = ()
     cures: tuple[str, ...] = ()
     complete: bool = True
+    plan: Plan | None = None
 
     @property
     def is_proof(self) -> bool:

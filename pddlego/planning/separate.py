@@ -30,7 +30,7 @@ _Pairs = set[tuple[Happening, Happening]]
 
 
 def separated(domain: Domain, problem: Problem, plan: Plan) -> Iterator[Plan]:
-    """Yield plans with the steps of a timed plan, of which no two interfere. They may have other faults.
+    """Yield reorderings of a timed plan in which no two steps interfere. They may have other faults.
 
     Steps start as early as the order of all starts and ends allows. The plans differ in the order at one moment.
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pddlego.pddl import Domain, Problem
-from pddlego.pddl.conditions import TRUE, Change, Compare, Formula, Not, changed_atoms, walk, with_parts
+from pddlego.pddl.conditions import TRUE, Change, Compare, Formula, Not, Term, changed_atoms, walk, with_parts
 from pddlego.pddl.numbers import fluents_in, read_fluents
 from pddlego.planning.state import State
 
@@ -19,7 +19,7 @@ def read_functions(domain: Domain, problem: Problem) -> set[str]:
     changes = [node for node in nodes if isinstance(node, Change)]
     read = {fluent.head for node in nodes if isinstance(node, Compare) for fluent in read_fluents(node)}
     # A division by zero makes an action impossible.
-    divided = [change for change in changes if change.operator == "scale-down" or "(/ " in str(change.value)]
+    divided = [change for change in changes if change.operator == "scale-down" or _divides(change.value)]
     read |= {fluent.head for change in divided for fluent in fluents_in(change.value)}
     before = -1
     while before < len(read):
@@ -28,8 +28,15 @@ def read_functions(domain: Domain, problem: Problem) -> set[str]:
     return read
 
 
+def _divides(term: Term) -> bool:
+    return term.head == "/" or any(map(_divides, term.parts or ()))
+
+
 def key_of(domain: Domain, problem: Problem) -> Callable[[State], State]:
-    """What has to be known of a state: the facts, the numbers that are read, and which other numbers have a value."""
+    """A function that gives states with the same future the same key.
+
+    It has the facts, the numbers that are read, and which other numbers have a value.
+    """
     read = read_functions(domain, problem)
     if domain.changed_functions <= read:
         return lambda state: state
@@ -55,7 +62,7 @@ def without_unread(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
 
 
 def without_numbers(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """The task as if every number, duration and deadline were as needed."""
+    """The task without all conditions on numbers and time."""
 
     def reduced(formula: Formula) -> Formula:
         bare = formula.part if isinstance(formula, Not) else formula

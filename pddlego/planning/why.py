@@ -21,7 +21,17 @@ from pddlego.planning.checked import schema_name
 from pddlego.planning.intervals import Interval, bounds_text
 from pddlego.planning.missing import changed_problems
 from pddlego.planning.relaxed import Relaxation, is_literal
-from pddlego.planning.result import EXPLAIN, GoalPart, Planner, PlanResult, PlanStatus, PlanStep, Search, WhyNoPlan
+from pddlego.planning.result import (
+    EXPLAIN,
+    GoalPart,
+    Plan,
+    Planner,
+    PlanResult,
+    PlanStatus,
+    PlanStep,
+    Search,
+    WhyNoPlan,
+)
 from pddlego.planning.unread import key_of, without_numbers, without_unread
 from pddlego.planning.validate import validate
 from pddlego.planning.world import Transitions, World, transitions
@@ -47,6 +57,7 @@ def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPl
     reached: dict[Formula, bool | None] = {}
     parts: Parts = ()
     chain: list[str] = []
+    plan: Plan | None = None
     complete = False
     with contextlib.suppress(TooManyCasesError):  # what is known when the time is up
         relaxed = Relaxation(domain, problem, work)
@@ -61,6 +72,9 @@ def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPl
         for goal in goals:
             is_true = not problem.later and states.where((goal,))  # timed literals change the only state
             reached.setdefault(goal, True if is_true else False if graph.complete else None)
+        if not timed and (mask := states.where(goals)):
+            path = Plan(tuple(states.path(_first(mask))), optimal=False)
+            plan = path if validate(domain, problem, path, work) is None else None
         failed = tuple(goal for goal in goals if reached[goal] is False)[:1]
         is_impossible = graph.complete and not states.where(goals)
         parts = failed or (states.least(goals) if is_impossible else ())
@@ -70,7 +84,12 @@ def explain_no_plan(domain: Domain, problem: Problem, seconds: float) -> WhyNoPl
         complete = True
     exclusive = tuple(map(str, parts)) if len(parts) > 1 else ()
     found = tuple(GoalPart(str(goal), reached.get(goal)) for goal in goals)
-    return WhyNoPlan(found, exclusive, tuple(chain[:_MOST_SENTENCES]), complete=complete)
+    return WhyNoPlan(found, exclusive, tuple(chain[:_MOST_SENTENCES]), complete=complete, plan=plan)
+
+
+def _first(mask: int) -> int:
+    """The lowest number in a set of states."""
+    return (mask & -mask).bit_length() - 1
 
 
 class _States:
@@ -161,19 +180,20 @@ class _States:
             mask = self.where(others)
             if not mask:
                 continue
-            number = (mask & -mask).bit_length() - 1
+            number = _first(mask)
             state = self.graph.states[number]
             start = replace(self.problem, facts=frozenset(state.facts))
             later = Relaxation(self.domain, start, self.work, state.numbers)
             if not later.may_hold(part, {}):
-                path = self._path(number)
+                path = self.path(number)
                 after = f"after {' '.join(map(str, path))}, " if path else "at the beginning, "
                 first = (
                     f"{after}{_joined(others)} {'are' if others[1:] else 'is'} true, and {part} can never become true"
                 )
                 yield [first, *later.causes(part, _MOST_SENTENCES)]
 
-    def _path(self, number: int) -> list[PlanStep]:
+    def path(self, number: int) -> list[PlanStep]:
+        """The steps from the initial state to a state."""
         path: list[PlanStep] = []
         while number:
             number, step = self._parents[number]
@@ -198,6 +218,8 @@ def why_no_plan(
     why = planner.solve(domain, problem, EXPLAIN, seconds / 2).why
     why = why or WhyNoPlan(tuple(GoalPart(str(goal)) for goal in goals), complete=False)
     complete = why.complete
+    if why.plan is not None:
+        return why
 
     def has_plan(task: Problem, share: float, domain: Domain = domain) -> bool | None:
         nonlocal complete
@@ -227,8 +249,6 @@ def why_no_plan(
         pairs = itertools.combinations(goals, 2)
         pair = next((pair for pair in pairs if len(goals) == 2 or reachable(*pair) is False), ())
         exclusive = tuple(map(str, pair))
-    if len(goals) == 1 and parts[0].reachable:
-        return replace(why, goals=parts, complete=complete)  # a plan exists, which the planner did not find
     cures: dict[str, str] = {}
     free, task = without_numbers(domain, problem)
     by_numbers = needs_numbers(domain, problem) is not None and has_plan(task, 1 / 5, free) is True

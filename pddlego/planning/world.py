@@ -433,8 +433,8 @@ def transitions(
 ) -> Transitions:
     """Explore up to `most` states of a sound domain and problem, which together have up to `facts` facts.
 
-    The exploration also ends, incomplete, when it takes more than `work`. Of states with the same `key`, the first one
-    stands for all.
+    The exploration also ends, incomplete, when it takes more than `work`. States with equal keys are
+    merged.
     """
     world = World(domain, problem, work or Work(_MOST_CASES, _EXPLORATION_SECONDS))
     start = world.initial

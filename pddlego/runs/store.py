@@ -127,11 +127,11 @@ def read_recorded_prices(path: Path) -> dict[str, Price]:
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
     """The cells of all requested matrices, in playing order. Raises `UsageError` for a manifest that cannot be read."""
-    return tuple(dict.fromkeys(cell for matrix in _asked(path) for cell in matrix.cells()))
+    return tuple(dict.fromkeys(cell for matrix in read_matrices(path) for cell in matrix.cells()))
 
 
-def _asked(path: Path) -> list[Matrix]:
-    """All requested matrices. Raises `UsageError` for a manifest that cannot be read."""
+def read_matrices(path: Path) -> list[Matrix]:
+    """All requested matrices of a run folder. Raises `UsageError` for a manifest that cannot be read."""
     try:
         return _matrices().validate_python(read_manifest(path).get(ASKED, []))
     except ValueError as error:
@@ -268,8 +268,8 @@ class Store(Closeable):
     """The run folder of an evaluation. Safe for many threads of one process; a lock refuses a second process.
 
     `configuration` is everything that determines an episode; a folder that was begun with another one is refused.
-    Only values may differ that not both the earlier and the now `requested` episodes depend on: `reads` returns whether
-    episodes of matrices depend on the value at a path. So may the address of the endpoint as long as none of its
+    A value may differ if the recorded episodes or the `requested` ones do not depend on it: `reads` returns whether
+    episodes of matrices depend on the value at a path. The address of the endpoint may differ as long as none of its
     requests was answered.
     `codec` parses existing journals, and `measure_of` returns the measure for the episodes of a cell.
     """
@@ -283,7 +283,7 @@ class Store(Closeable):
         measure_of: Callable[[Cell], Measure],
         about: Mapping[str, Any] | None = None,
         requested: Sequence[Matrix] = (),
-        reads: Callable[[Sequence[str], Sequence[Matrix]], bool] = lambda path, asked: True,
+        reads: Callable[[Sequence[str], Sequence[Matrix]], bool] = lambda path, matrices: True,
     ) -> None:
         self.path = path
         self._requested, self._reads = requested, reads
@@ -414,11 +414,11 @@ class Store(Closeable):
             body = {"schema": SCHEMA, "created": created, "configuration": wanted, **about}
             write_run_file(place, json.dumps(body, indent=2) + "\n")
             return
-        old, asked = read_configuration(self.path), _asked(self.path) if self._requested else []
+        old, recorded = read_configuration(self.path), read_matrices(self.path) if self._requested else []
 
         def read(path: tuple[str, ...]) -> tuple[bool, bool]:
             """Whether the earlier episodes depend on a value, and whether those do that are requested now."""
-            return (self._reads(path, asked), self._reads(path, self._requested)) if asked else (True, True)
+            return (self._reads(path, recorded), self._reads(path, self._requested)) if recorded else (True, True)
 
         common = _merged(old, wanted, lambda path: read(path) != (True, True))
         merged = _merged(old, wanted, lambda path: read(path) == (False, True))

@@ -277,7 +277,7 @@ def test_ctrl_c_in_the_search_for_reasons_keeps_the_verdict(
 
     assert _solved(call, limit, why_seconds) == verdict
     announced = "No plan so far. Looking for the reasons for up to 5 s (--why-seconds)."
-    interrupted = "Interrupted: the reasons were not looked for to the end."
+    interrupted = "Interrupted: the search for reasons is incomplete."
     assert capsys.readouterr().err.splitlines() == [*([announced] if is_announced else []), interrupted]
     with pytest.raises(KeyboardInterrupt):
         _solved(at_once, limit, why_seconds)

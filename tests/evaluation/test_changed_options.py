@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
+import pddlego
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.changed_options import options_line
 from pddlego.evaluation.config import COMMON_GROUPS
@@ -108,3 +109,12 @@ def test_a_search_for_all_goals_is_one_word_and_folders_are_left_out(tmp_path: P
     assert said == "options: searches=gbf(hff)"
     said = line(tmp_path, configuration(changes={"rules_from": "/home/user/rules.toml"}))
     assert said == "options: --rules-from rules.toml (requests unknown)"
+
+
+def test_an_option_that_no_mode_of_the_run_reads_is_not_named(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    options: dict[str, Any] = {"valid_actions": "all", "retries": 0, "max_steps": 2}
+    pddlego.evaluate("coin", run, modes="random", seeds="0", **options).wait()
+    assert options_line([run], ("random",)) == "options: --max-steps 2"
+    pddlego.evaluate("coin", run, modes="act", models="reader", seeds="0", **options).wait()
+    assert options_line([run], ("random", "act")) == "options: --max-steps 2, --valid-actions all, --retries 0"

@@ -35,6 +35,7 @@ UNREAD: list[tuple[str, dict[str, Any]]] = [
     ("random", {"search": "bfs"}),
     ("random", {"replan": "every-step"}),
     ("random", {"planner_timeout": 5.0}),
+    ("random", {"retries": 0}),
     ("gold", {"temperature": 0.0, "reasoning_effort": "low"}),
     ("random,gold", {"extra_body": {"a": 1}}),
 ]
@@ -68,6 +69,7 @@ def test_an_option_counts_from_the_first_mode_that_reads_it(tmp_path: Path) -> N
         ("edit", {"search": "gbf(hff)"}),
         ("random", {"max_steps": 3}),
         ("edit", {"history": "all"}),
+        ("edit", {"retries": 0}),
     ],
 )
 def test_an_option_with_effect_does(tmp_path: Path, modes: str, options: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from pddlego.planning.ground import ground
 from pddlego.planning.validate import FaultKind, plan_cost
 from pddlego.planning.worker import solve
 from tests.clock import unhurried
+from tests.planning.hanoi import HANOI, hanoi
 
 DOMAIN = """(define (domain roads) (:requirements :strips :typing :action-costs) (:types town)
   (:predicates (at ?t - town) (road ?a ?b - town) (map))
@@ -221,8 +222,6 @@ def test_an_attempt_that_fails_gives_way_to_the_next() -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the alarm may hit a destructor
 def test_pyperplan_gives_way_after_its_head_start() -> None:
-    from tests.planning.test_process import HANOI, hanoi
-
     result = solve(HANOI, hanoi(14), Search("astar", "blind"), [EngineTurn("pyperplan", solve_strips, 0.05)])
     assert (result.status, result.message) == (PlanStatus.TIMEOUT, "no plan within 0.05 s")
 

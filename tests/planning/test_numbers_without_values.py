@@ -164,10 +164,36 @@ def test_mimir_names_what_it_does_not_have() -> None:
     pytest.importorskip("pymimir")
     problem = "(define (problem p) (:domain d) (:init (p) (= (y) 1)) (:goal (g)))"
     result = tools.solve(WHEN.format("(>= (y) 1)"), problem, planner="mimir")
-    message = (
-        "mimir has no numbers in the condition of a when, as in (>= (y) 1); use kairos, which has wheels for Linux only"
-    )
+    message = "mimir does not support numeric conditions in when, as in (>= (y) 1); "
+    message += "use kairos, which has wheels for Linux only"
     assert (result.status, result.message) == ("crashed", message)
     unset = WHEN.format("(q)").replace("precondition (p)", "precondition (or (p) (> (x) 1))")
     message = "mimir needs a value for (x), which has none in :init; use kairos, which has wheels for Linux only"
     assert tools.solve(unset, problem, planner="mimir").message == message
+
+
+FOUND_BY_EXPLORATION = {
+    "a number without a value below a when": (
+        "(:predicates (p) (q) (g)) (:functions (z) (n))",
+        "(:action slow :precondition (q) :effect (and (g) (when (p) (increase (z) (n)))))"
+        "(:action two :precondition (not (p)) :effect (g)) (:action off :precondition (q) :effect (not (p)))",
+        "(g)",
+    ),
+    "effects that conflict conditionally": (
+        "(:predicates (p) (q)) (:functions (z))",
+        "(:action slow :precondition (q) :effect (decrease (z) 1))"
+        "(:action both :precondition (q) :effect (and (assign (z) 1) (when (p) (decrease (z) 1))))",
+        "(< (z) 1)",
+    ),
+}
+
+
+@pytest.mark.kairos
+@pytest.mark.parametrize("name", FOUND_BY_EXPLORATION)
+def test_a_plan_that_only_the_exploration_finds_is_a_plan(name: str) -> None:
+    heads, actions, goal = FOUND_BY_EXPLORATION[name]
+    domain = f"(define (domain d) (:requirements :adl :fluents) {heads} {actions})"
+    problem = f"(define (problem x) (:domain d) (:init (p) (q) (= (z) 3)) (:goal {goal}))"
+    result = tools.solve(domain, problem)
+    assert (result.status, result.engine, result.optimal, result.why) == ("solved", "exploration", False, None)
+    assert result.plan and tools.validate(domain, problem, "\n".join(result.plan)).valid

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 
 from pddlego.errors import UsageError
-from pddlego.pddl import And, Atom, Domain, Problem, TypedName, parse_condition, parse_domain
+from pddlego.pddl import Atom, Domain, Problem, TypedName, parse_condition, parse_domain
 from pddlego.planning import PlanResult, PlanStatus, ProcessPlanner, Search
 from pddlego.planning.engines import EngineTurn
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphSearch
@@ -25,27 +24,10 @@ from pddlego.planning.worker import solve
 from tests.children import started
 from tests.clock import FakeClock, unhurried
 from tests.methods.textgames.houses import COIN, explored
+from tests.planning.hanoi import HANOI, hanoi
 from tests.scale import PATIENCE
 
 BLIND = Search.parse("astar(blind)")
-
-HANOI = parse_domain("""(define (domain hanoi) (:predicates (clear ?x) (on ?x ?y) (smaller ?x ?y))
-  (:action move :parameters (?d ?from ?to)
-    :precondition (and (smaller ?to ?d) (on ?d ?from) (clear ?d) (clear ?to))
-    :effect (and (clear ?from) (on ?d ?to) (not (on ?d ?from)) (not (clear ?to)))))""")
-
-
-def hanoi(discs: int) -> Problem:
-    """Needs 2^discs - 1 steps: as long as one likes."""
-    names = [f"d{number}" for number in range(1, discs + 1)]
-    pegs = ["p1", "p2", "p3"]
-    facts = {Atom("smaller", (peg, disc)) for peg in pegs for disc in names}
-    facts |= {Atom("smaller", (names[b], names[a])) for a in range(discs) for b in range(a + 1, discs)}
-    facts |= {Atom("clear", ("p2",)), Atom("clear", ("p3",)), Atom("clear", ("d1",)), Atom("on", (names[-1], "p1"))}
-    facts |= {Atom("on", pair) for pair in itertools.pairwise(names)}
-    wanted = (Atom("on", (names[-1], "p3")), *(Atom("on", pair) for pair in itertools.pairwise(names)))
-    objects = frozenset(TypedName(name) for name in [*names, *pegs])
-    return Problem("towers", "hanoi", objects, frozenset(facts), And(wanted))
 
 
 def alive(pid: int) -> bool:
@@ -309,7 +291,8 @@ def test_the_planner_dies_with_its_parent(ending: str) -> None:
     script = (
         "import os, time; from pddlego.planning import ProcessPlanner\n"
         "from pddlego.planning.worker import send\n"
-        "from tests.planning.test_process import BLIND, HANOI, hanoi\n"
+        "from tests.planning.hanoi import HANOI, hanoi\n"
+        "from tests.planning.test_process import BLIND\n"
         "planner = ProcessPlanner(); print(planner._process.pid, flush=True)\n"
         f"send(planner._process.stdin, (HANOI.text, hanoi(16), BLIND)); {ending}"
     )
