@@ -3,7 +3,8 @@
 # `.ci/run` sets `repo`, `work` (an empty folder), `python`, `bin` (all programs but Java and Python) and PATH.
 
 LONG=(tests)  # begins first, and is shown while it runs
-LIGHT=(without contributing engines alfworld downward fuzz notebook wheel published guest constraints lowest hub trackers)
+LANDING=(contributing engines notebook wheel guest)  # these and LONG run before each landing
+LIGHT=(without alfworld downward fuzz published constraints lowest bare trackers)
 ALONE=(trl verifiers openenv)  # programs of others, with limits of time of their own: after the others, one at a time
 
 . "$(dirname "${BASH_SOURCE[0]}")/running.sh"
@@ -79,7 +80,9 @@ tests() {
   local command
   command=$(commands_of README.md '<!-- test command -->')
   echo "$command"
+  export PDDLEGO_CPU_LIST=$work/cpu-list
   if ! bash -euo pipefail -c "$command"; then
+    unset PDDLEGO_CPU_LIST
     say "the failed tests once more, one by one: what passes now has failed because the machine was busy"
     .venv/bin/pytest --last-failed --last-failed-no-failures none
     echo "LOAD: the tests above failed beside others and passed one by one"
@@ -88,6 +91,11 @@ tests() {
     unset PYTEST_ADDOPTS
     say "percent of the lines that the tests run, without those of child processes"
     .venv/bin/coverage report --format=total
+  fi
+  if [ -e "$work/cpu-list" ]; then
+    say "these tests take too much CPU time (see tests/cpu.py): make them smaller, or mark them as slow"
+    sort -rn "$work/cpu-list"
+    return 1
   fi
 }
 
@@ -165,12 +173,16 @@ published() {  # the commands for those who have no copy of the repository
   done
 }
 
-guest() {  # a method in a package of its own, installed
+guest() {  # a method and a planner in packages of their own, installed
   checkout
   .venv/bin/python -m tests.pages docs/adding-a-method.md "$work/guess"
-  with_wheel guest "" "$work/guess"
+  .venv/bin/python -m tests.pages docs/adding-a-planner.md "$work/breadth"
+  with_wheel guest "" "$work/guess" "$work/breadth"
   cd "$empty"
   play guest numbers --mode guess --model halving --seed 3
+  local lift=("$work/breadth/lift.pddl" "$work/breadth/top.pddl")
+  [ "$("$work/guest/bin/pddlego" solve "${lift[@]}" --planner breadth)" = $'(express)\n(up)\n(up)' ]
+  "$work/guest/bin/pddlego" solve "${lift[@]}" --planners | grep -A 1 -x 'breadth: yes'
 }
 
 constraints() {  # the versions of constraints.txt
@@ -184,6 +196,17 @@ lowest() {  # the lowest versions of everything
   cd "$empty"
   play lowest coin --mode edit --seed 12
   play lowest ferry --mode program --seed 0
+}
+
+bare() {  # pddlego alone
+  once wheel_file
+  environment "$work/bare"
+  install "$work/bare" --no-deps "$work"/dist/pddlego-*.whl
+  "$work/bare/bin/python" "$work/source/tests/bare.py"
+  cd "$empty"
+  local code=0
+  "$work/bare/bin/pddlego" games 2>"$work/bare.log" || code=$?
+  [ "$code" -eq 3 ] && [ "$(wc -l <"$work/bare.log")" -eq 3 ]
 }
 
 engines() {  # the extra game engines
@@ -221,17 +244,12 @@ beside() {  # the tests of the package $1 (in the file $2), in an environment of
 }
 
 trackers() {  # the libraries of experiment trackers
-  with_wheel trackers '[wandb,mlflow,trackio,otel]' pytest hypothesis
+  with_wheel trackers '[wandb,mlflow,trackio]' pytest hypothesis
   cd "$work/source"
   local name
-  for name in wandb mlflow trackio opentelemetry.sdk; do
-    PDDLEGO_BESIDE=$name "$work/trackers/bin/python" -m pytest -m beside -k "${name%.*}" tests/report/test_trackers.py
+  for name in wandb mlflow trackio; do
+    PDDLEGO_BESIDE=$name "$work/trackers/bin/python" -m pytest -m beside -k "$name" tests/report/test_trackers.py
   done
-}
-
-hub() {  # the library that reads exported data sets
-  with_wheel datasets "" 'datasets>=4' pytest hypothesis
-  beside datasets tests/test_hub.py
 }
 
 openenv_environment() { with_wheel openenv '[openenv]' pytest hypothesis; }

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 
 from benchmarks import (
+    action_models,
+    constraints,
     damage,
     engines,
     evaluation,
@@ -25,10 +27,10 @@ from benchmarks import (
     sandbox,
     scale,
     search,
+    sentences,
     start,
     tokens,
     watch,
-    ways,
     why,
 )
 
@@ -50,14 +52,16 @@ PARTS = {
 }
 
 WITH_ARGUMENTS: dict[str, Callable[[list[str]], None]] = {
+    "action-models": action_models.main,
+    "constraints": constraints.main,
     "models": models.main,
     "damage": damage.main,
     "figures": figures.main,
     "why": why.main,
     "growth": growth.main,
     "heuristics": heuristics.main,
-    "ways": ways.main,
     "mutants": mutants.main,
+    "sentences": sentences.main,
 }
 """Parts that take long, and have arguments."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.table import show
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.validate import plan_cost
+from pddlego.planning.validation.cost import plan_cost
 from tests.methods.textgames.houses import COIN, explored
 from tests.planning.unified_oracle import solve_unified
 from tests.shared import suite

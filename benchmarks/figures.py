@@ -34,9 +34,9 @@ class Evaluation:
 EVALUATIONS = {
     "24game": Evaluation(
         (
-            *("cards", "--modes", "tos,tos-no-check", "--parity", "paper", "--seeds", "0-4"),
+            *("cards", "--modes", "tos,tos-no-check", "--set", "parity=paper", "--seeds", "0-4"),
             *("--models", ",".join(f"transcript:{DIALOGUES},model={name}" for name in MODELS)),
-            *("--set", "curve=true", "--set", "instances=100", "--eval-timeout", "20"),
+            *("--set", "curve=true", "--set", "instances=100", "--set", "eval_timeout=20"),
         ),
         ("accuracy-by-point", "feedback-by-phase", "errors-by-category"),
     ),
@@ -90,7 +90,7 @@ def main(names: Sequence[str] = ()) -> None:
             command = [sys.executable, "-m", "pddlego", "eval", *wanted.arguments, "--run", "figures", *workers]
             subprocess.run(command, cwd=folder, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
             report = build_report([Path(folder) / "runs" / "figures"])
-            plots = {plot.name: plot for plot in draw(report, set(), {})}
+            plots = {plot.name: plot for plot in draw(report, set())}
             for figure in wanted.figures:
                 path = target / f"{name}-{figure.removeprefix(f'{name}-')}.svg"
                 svg = plots[figure].svg().replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)

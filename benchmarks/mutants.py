@@ -29,7 +29,7 @@ from pddlego.methods.textgames.reading.mutants import mutants
 from pddlego.methods.textgames.reading.rules import LearnedRules, ReadingRule
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Completion, Request
-from pddlego.pddl.exclusive import contradictions, one_way
+from pddlego.pddl.invariants import contradictions, one_way
 
 FIRST = 300
 """The first seed."""
@@ -125,7 +125,7 @@ def _goes_back(game: str, rules: Sequence[ReadingRule], seed: int) -> bool:
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
         file.write(LearnedRules(tuple(rules)).text)
         file.flush()
-        pddlego.play(game, mode="learn-no-opinions", seed=seed, model=model, rules_from=file.name, retries=1)
+        pddlego.play(game, mode="learn-no-opinions", seed=seed, model=model, from_=file.name, retries=1)
     return model.told
 
 

@@ -40,7 +40,7 @@ def main() -> None:
     print(f"  difference of the medians: {statistics.median(ours) - statistics.median(bare):+.2f} s")
 
 
-PLAY = ("play", "coin", "--seed", "12", "--json", "--model", "reader")
+PLAY = ("play", "coin", "--seed", "12", "--format", "json", "--model", "reader")
 
 
 def _is_observation(line: str) -> bool:

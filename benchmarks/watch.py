@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.table import show
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.setup import make_setup
+from pddlego.evaluation.prepare import make_setup
 
 EPISODES = 1000
 OPENINGS = 5

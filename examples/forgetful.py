@@ -18,7 +18,7 @@ from typing import Any
 
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.setup import make_setup
+from pddlego.evaluation.prepare import make_setup
 from pddlego.methods.base import Tools
 from pddlego.methods.textgames.reader import ReaderModel
 from pddlego.models import Completion, Request

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pddlego.models.base import Completion, Message, Model, Request
     from pddlego.pddl import Domain, PddlSyntaxError, Problem, parse_domain, parse_problem
     from pddlego.planning import Plan
-    from pddlego.tools import check, compare, repair, repair_files, simulate, solve, validate
+    from pddlego.tools import Simulation, check, compare, repair, repair_files, simulate, solve, validate
 
 _PLACES = {
     "pddlego.models.base": ("Completion", "Message", "Model", "Request"),
@@ -32,7 +32,7 @@ _PLACES = {
     "pddlego.api.environment": ("Environment", "StepResult"),
     "pddlego.api.results": ("Episode", "Evaluation"),
     "pddlego.episode.trace": ("Step",),
-    "pddlego.tools": ("check", "compare", "repair", "repair_files", "simulate", "solve", "validate"),
+    "pddlego.tools": ("Simulation", "check", "compare", "repair", "repair_files", "simulate", "solve", "validate"),
 }
 """Where names are loaded from when they are first used."""
 
@@ -51,6 +51,7 @@ __all__ = [
     "Plan",
     "Problem",
     "Request",
+    "Simulation",
     "Step",
     "StepResult",
     "Stream",

@@ -110,10 +110,6 @@ class JournalError(PddlegoError):
     """A file of a run folder cannot be read or written, or is damaged."""
 
 
-DIFFERS = "The game answers otherwise than recorded"
-"""The beginning of the message of a `ReplayError`, by which it is recognized in the `Ended` of a journal."""
-
-
 class ReplayError(PddlegoError):
     """A game that is played again answered a recorded command otherwise than recorded."""
 

@@ -25,11 +25,11 @@ DATA = Path(__file__).parent / "data" / "cells.tsv"
 GAMES = ("coin", "cooking-easy", "cooking-hard", "mapreader", "twc", "paper-coin", "paper-cooking-easy")
 ABLATIONS = ("feedback", "tolerance", "replanning", "remedies", "ladder", "prompts")
 NOISY = "reader+noise:0.2,seed=1"
-FULL = ("full", "full-edit", "full-steps", "full-own-goals", "full-no-schemas")
+FULL = ("full", "full-edit", "full+steps", "full-no-schemas")
 PROBLEMS = ("24game", "blocksworld", "deduction")
 GRAPHPLAN = ("graphplan", "graphplan-no-prune", "graphplan-no-sort")
 TASKS = ("delivery", "forest", "gripper", "miconic", "ferry", "spanner")
-BUILDS = ("build", "build-whole", "build-by-action", "build-problem")
+BUILDS = ("build", "build+whole", "build+by-action", "build-problem")
 TEXTS = ("text-blocks", "text-logistics", "text-gripper", "text-ferry", "text-coin")
 
 

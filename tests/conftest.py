@@ -19,8 +19,9 @@ from hypothesis import settings
 from pddlego import sandbox
 from pddlego.episode.events import Event, Limits
 from pddlego.planning import ProcessPlanner, process
-from tests import sandboxes
+from tests import cpu, sandboxes
 from tests.clock import unhurried
+from tests.landing import left_out
 from tests.model_server import ModelServer
 from tests.planners import close_kept, kept_planner
 from tests.scale import PATIENT
@@ -40,18 +41,16 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Keep planners, limit sandboxes, and give children the default effect of signals."""
+    if path := os.environ.get(cpu.LIST):
+        config.pluginmanager.register(cpu.Guard(Path(path), cpu.loop_time))
     for name, default in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, default)
     process.ProcessPlanner = kept_planner  # type: ignore[assignment, misc]  # as `make_planner` finds it
     sandbox.Sandbox = sandboxes.SmallSandbox  # type: ignore[misc]  # as methods import it
-
-
-SLOW = ("slow", "cluster", "browser")
-"""Markers of tests that run in CI only, where everything runs."""
 
 
 WITHOUT_SHARED = "the files of others that it reads are not here"
@@ -81,12 +80,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get(VARIABLE):
             pytest.fail(f"{VARIABLE} names a folder without {', '.join(absent)}")
         pytest.skip(f"{WITHOUT_SHARED}: {', '.join(absent)}")
-    if os.environ.get("CI") != "true" and any(item.get_closest_marker(name) for name in SLOW):
-        pytest.skip("slow: runs where CI=true is set")
+    if left_out(item):
+        pytest.skip("slow: runs where CI=true is set, and in a landing if the change concerns it")
     if item.get_closest_marker("terminal") and shutil.which("tmux") is None:
         _missing("tmux is not installed")
     if item.get_closest_marker("browser") and not (find_spec("playwright") and _chromium()):
         _missing("Chromium or playwright is not installed")
+    if item.get_closest_marker("axe") and not find_spec("axe_playwright_python"):
+        _missing("axe-playwright-python (extra browser) is not installed")
     if item.get_closest_marker("font") and not _has_font():
         _missing("Pillow (extra gif) or a font with letters of one width is not installed")
     if item.get_closest_marker("cluster") and find_spec("ray") is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Collection, Mapping
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -35,7 +36,7 @@ _OWN = {"games", "models", "run"}
 
 def module() -> str:
     """The text of the module."""
-    episode = set(_all()) - names_of(Run, WhatOptions) | {"set"}
+    episode = set(_all()) - names_of(Run, WhatOptions) | {"set", "from"}
     evaluation = set(_all()) - episode - _OWN
     parts = [
         HEAD,
@@ -49,7 +50,10 @@ def module() -> str:
 
 def _typed_dict(name: str, about: str, names: Collection[str], base: str) -> str:
     known = [(option, *described) for option, described in _all().items() if option in names]
-    lines = [f"    {option}: {kind}" + (f'\n    """{text}"""' if text else "") for option, kind, text in known]
+    lines = [
+        f"    {option}{'_' if iskeyword(option) else ''}: {kind}" + (f'\n    """{text}"""' if text else "")
+        for option, kind, text in known
+    ]
     return f'class {name}({base}, total=False):\n    """{about}"""\n\n' + "\n".join(lines) + "\n"
 
 

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+IN_CI = os.environ.get("CI") == "true"
+
 PATIENCE = 300.0
 """Seconds that a test waits for what happens at once on an idle machine: only what hangs takes so long."""
 
@@ -16,4 +18,4 @@ PATIENT = 1_000.0
 
 def scaled(everywhere: T, in_ci: T) -> T:
     """The one of both that suits where the tests run."""
-    return in_ci if os.environ.get("CI") == "true" else everywhere
+    return in_ci if IN_CI else everywhere

@@ -25,6 +25,7 @@ import pddlego
 from pddlego.errors import ModelError
 from pddlego.methods.builders.building import BuilderRequest
 from pddlego.methods.graphplan.advisers import PlanRequest
+from pddlego.methods.old_modes import current_name
 from pddlego.methods.registry import method_of
 from pddlego.methods.textgames.formalize import PromptContext
 from pddlego.models import Completion, Model, Request
@@ -156,6 +157,7 @@ def play(recorded: Recorded) -> tuple[tuple[str, ...], StrongModel]:
     else:
         arguments = dict(recorded.play)
         game, mode, seed = (arguments.pop(name) for name in ("game", "mode", "seed"))
+        mode = current_name(mode)
         builtin = method_of(game, mode).builtin_model("reader", Cell(game, mode, "reader", seed), None)
         model = StrongModel(recorded, builtin)
         episode = pddlego.play(game, mode, seed, model, **arguments)

@@ -227,7 +227,7 @@ from pddlego.episode.budget import EpisodeOver
 from pddlego.episode.events import Outcome
 from pddlego.errors import UsageError
 
-episode = pddlego.play("coin", mode="edit", seed=1, temperature=0.5)
+episode = pddlego.play("coin", mode="edit", seed=1, timeout=5.0)
 facts: list[int] = [len(step.problem.facts) for step in episode.trajectory if step.problem is not None]
 evaluation = pddlego.evaluate(["coin"], "run", modes=["edit"], seeds=range(3), workers=2, set={"numLocations": 5})
 for one in evaluation:
@@ -238,12 +238,12 @@ for one in evaluation:
 @pytest.mark.slow
 def test_a_wrong_option_is_found_by_mypy(tmp_path: Path) -> None:
     (tmp_path / "good.py").write_text(SCRIPT)
-    (tmp_path / "name.py").write_text(SCRIPT.replace("temperature", "temprature"))
+    (tmp_path / "name.py").write_text(SCRIPT.replace("timeout=5.0", "tmeout=5.0"))
     (tmp_path / "type.py").write_text(SCRIPT.replace("workers=2", 'workers="two"'))
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "good.py", "name.py", "type.py"]
     errors = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE).stdout
     assert "good.py" not in errors
-    assert re.search(r'^name.py:.* Unexpected keyword argument "temprature"', errors, re.MULTILINE), errors
+    assert re.search(r'^name.py:.* Unexpected keyword argument "tmeout"', errors, re.MULTILINE), errors
     assert re.search(r'^type.py:.* incompatible type "str"; expected "int"', errors, re.MULTILINE), errors
 
 

@@ -1,4 +1,4 @@
-"""The stages of `.ci/run`: jobs of the workflow run each of them, and one that fails does not stop the others."""
+"""The stages of `.ci/run`, and which tests its stage `tests` runs and limits."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests import landing
+from tests.landing import LANDING, folder_of
 from tests.scale import PATIENCE
 
 CI = Path(__file__).parent.parent / ".ci"
@@ -44,14 +47,12 @@ def test_a_stage_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     assert re.search(r"^third +\d+:\d\d  failed \(3\)$", done.stdout, re.MULTILINE)
 
 
-def test_the_jobs_of_the_workflow_run_every_stage() -> None:
+def test_each_stage_is_a_function_and_is_in_one_list() -> None:
     text = (CI / "stages.sh").read_text(encoding="utf-8")
-    stages = [
-        name for names in re.findall(r"^(?:LONG|LIGHT|ALONE)=\((.*?)\)", text, re.MULTILINE) for name in names.split()
-    ]
-    workflow = (WORKFLOWS / "ci.yml").read_text(encoding="utf-8")
-    matrix = workflow.partition("        stages:\n")[2].partition("    runs-on")[0]
-    assert sorted(matrix.replace("- ", "").split()) == sorted(stages)
+    lists = re.findall(r"^[A-Z]+=\((.*?)\)", text, re.MULTILINE)
+    stages = " ".join(lists).split()
+    assert len(lists) == 4
+    assert len(set(stages)) == len(stages)
     assert all(re.search(rf"^{name}\(\) {{", text, re.MULTILINE) for name in stages)
 
 
@@ -72,3 +73,63 @@ def test_only_stages_that_exist_are_run_before_a_release() -> None:
     stages = " ".join(re.findall(r"\.ci/run (.+)", text)).split()
     assert "wheel" in stages
     assert all(re.search(rf"^{name}\(\) {{", (CI / "stages.sh").read_text(encoding="utf-8"), re.M) for name in stages)
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("pddlego/planning/graphplan/levels.py", "planning/graphplan"),
+        ("pddlego/pddl/tolerant/brackets.py", "pddl"),  # its tests are beside those of the package
+        ("tests/planning/test_why.py", "planning"),
+        ("envs/textgames/coin.toml", "methods/textgames"),
+        ("domains/ferry.pddl", "methods"),
+        ("tests/data/cells.tsv", "."),
+        ("docs/pddl.md", "."),
+        ("pyproject.toml", "."),
+    ],
+)
+def test_a_file_has_a_folder_of_tests(name: str, folder: str) -> None:
+    assert folder_of(name) == Path(folder)
+
+
+def test_a_landing_runs_slow_tests_of_folders_that_differ_and_some_of_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(LANDING, "passed..commit")
+    monkeypatch.setattr(landing, "_changed", lambda commits: ["pddlego/planning/search.py", "docs/pddl.md"])
+    for path, number in (("planning/test_a.py", 200), ("planning/graphplan/test_a.py", 200), ("test_a.py", 200)):
+        assert sum(landing.lands(Path(path), f"test_{n}") for n in range(200)) == number
+    assert 10 <= sum(landing.lands(Path("pddl/test_a.py"), f"test_{n}") for n in range(200)) <= 30
+
+
+BURNING = """
+import subprocess, sys, threading, time, pytest
+BURN = "import time\\nwhile time.process_time() < 0.3: pass"
+def test_a_child(): subprocess.run([sys.executable, "-c", BURN])
+def test_a_living_child():
+    child = subprocess.Popen([sys.executable, "-c", BURN + "\\nprint(flush=True)\\ninput()"], stdin=-1, stdout=-1)
+    child.stdout.readline()
+def test_a_thread():
+    thread = threading.Thread(target=exec, args=(BURN.replace("process", "thread"),))
+    thread.start()
+    thread.join()
+@pytest.mark.slow
+def test_a_slow_one(): subprocess.run([sys.executable, "-c", BURN])
+def test_one_that_waits(): time.sleep(0.3)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what a living child has taken")
+def test_tests_that_take_too_much_time_are_listed(tmp_path: Path) -> None:
+    file = tmp_path / "test_burning.py"
+    file.write_text(BURNING)
+    script = f"""
+import pytest
+from pathlib import Path
+from tests.cpu import Guard
+guard = Guard(Path({str(tmp_path / "list")!r}), lambda: 0.2 / 30)
+pytest.main(["-p", "no:cacheprovider", "--rootdir", {str(tmp_path)!r}, {str(file)!r}], plugins=[guard])
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=CI.parent, timeout=PATIENCE, check=True)
+    listed = (tmp_path / "list").read_text().splitlines()
+    assert [line.rpartition("::")[2] for line in listed] == ["test_a_child", "test_a_living_child", "test_a_thread"]

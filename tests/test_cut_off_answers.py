@@ -150,7 +150,6 @@ COMPONENTS = {
     "problem": PROBLEM,
     "types": {"types": [{"name": "room", "parent": "place"}, {"name": "place", "parent": "object"}]},
     "predicates": {"predicates": [{"name": name, "parameters": [{"name": "?x"}]} for name in ("lit", "dark", "at")]},
-    "action-list": {"actions": [{"name": "go", "about": "go on"}, {"name": "light", "about": ""}]},
     "action": {
         "name": "go",
         "parameters": [{"name": "?x"}],

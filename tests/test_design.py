@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import sys
 from collections import defaultdict
@@ -20,17 +21,19 @@ PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 FUNCTION, POSITIONAL = 60, 6
 """Lines of a function, positional arguments of a call."""
 
-REGISTRIES = ("pddlego.methods.registry", "pddlego.methods.commands")
+REGISTRIES = ("pddlego.methods.registry", "pddlego.cli.parts")
 """They name the methods of the package and their commands as entry points do, and import them when they are used."""
 
 PUBLIC = ("pddlego", "pddlego.games")
 """They hold public names, some of which are of methods; a name of `pddlego` is imported when it is used."""
 
-ALSO_WORDS = {"graphplan": ("pddlego.planning.", "pddlego.cli.solve", "pddlego.methods.planning_settings")}
+ALSO_WORDS = {
+    "graphplan": ("pddlego.planning.", "pddlego.planners", "pddlego.cli.solve", "pddlego.methods.planning_settings")
+}
 """Names of methods that mean another thing somewhere: `graphplan` is an engine of the planner, a table of settings."""
 
-FLOORS = {"command": "methods.command", "python": "methods.python"}
-"""The rows of a method's modules that begin so: they may import more than the method."""
+FLOORS = ("command", "python")
+"""Modules of a part whose names begin so have a row of their own: they may import more than the part."""
 
 
 @lru_cache(maxsize=1)
@@ -44,7 +47,11 @@ def modules() -> dict[str, Path]:
 @lru_cache(maxsize=512)
 def nodes(path: Path) -> list[ast.AST]:
     """The syntax tree of a file as a list."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    gc.disable()  # which visits all trees again and again takes more time than parsing
+    try:
+        return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    finally:
+        gc.enable()
 
 
 @lru_cache(maxsize=512)
@@ -67,19 +74,20 @@ def imports(module: str) -> frozenset[str]:
 
 def row(module: str) -> str:
     """The row of a module in the table: `methods.textgames` for `pddlego.methods.textgames.agent`."""
-    above = (name for start, name in FLOORS.items() if re.match(rf"pddlego\.methods\.\w+\.{start}", module))
-    return next(above, home(module))
+    above = re.match(rf"pddlego\.(methods|tools)\.\w+\.({'|'.join(FLOORS)})", module)
+    return f"{above[1]}.{above[2]}" if above else home(module)
 
 
 def home(module: str) -> str:
-    """The package of a module: that of its method, or its row."""
+    """The package of a module: that of its method or its part of the tools, or its row."""
     parts = module.split(".")[1:]
-    if parts[:1] == ["methods"] and len(parts) > 1 and parts[1] in METHODS:
-        return f"methods.{parts[1]}"
-    return parts[0] if parts else "pddlego"
+    part = ".".join(parts[:2])
+    return part if part in PARTS else parts[0] if parts else "pddlego"
 
 
 METHODS = {path.parent.name for path in (PACKAGE / "methods").glob("*/__init__.py")}
+PARTS = {f"methods.{name}" for name in METHODS}
+PARTS |= {f"tools.{path.parent.name}" for path in (PACKAGE / "tools").glob("*/__init__.py")}
 
 
 def table() -> dict[str, set[str]]:
@@ -200,8 +208,10 @@ CONVENTIONS = {
 """Functions that every method, command or program has under the same name."""
 
 MIRRORS = {
-    "tools.py": "the names of the commands, for Python and agents",
-    "cli/corpus.py": "its subcommands",
+    **{
+        f"tools/{name}.py": "the names of the commands, for Python and agents"
+        for name in ("checking", "comparison", "execution", "repairing", "simulation", "solving")
+    },
     "methods/programs/guide.py": "the names of pyperplan's classes, which heuristics use",
     "methods/textgames/games/fast_downward_shim.py": "the names of the library's classes that it replaces",
 }
@@ -241,8 +251,8 @@ def test_what_the_package_imports_is_declared_as_a_dependency() -> None:
     names |= {"pddlego", "pydantic-core", "pyparsing"}  # pydantic and unified-planning need these
     top_levels = {
         "fast_downward": "fast-downward.translate",
+        "z3": "z3-solver",
         "kairos": "kairos-planner",
-        "opentelemetry": "opentelemetry-sdk",
         "PIL": "pillow",
     }
     for module, path in modules().items():

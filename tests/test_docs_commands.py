@@ -77,14 +77,14 @@ def warehouse(body: dict[str, Any]) -> Reply:
 
 
 FEW = {
-    "PDDLEGO_PLANNER_TIMEOUT": "3",
+    "PDDLEGO_TIMEOUT": "3",
     "PDDLEGO_TRAINING_TIMEOUT": "1",
     "PDDLEGO_TASK_TIMEOUT": "3",
     "PDDLEGO_INSTANCES": "5",
 }
 """Limits of what a command of a page does here."""
 
-NEED_A_PACKAGE = ("docs/adding-a-method.md", "docs/adding-an-engine.md")
+NEED_A_PACKAGE = ("docs/adding-a-method.md", "docs/adding-a-planner.md", "docs/adding-an-engine.md")
 """Pages whose own tests bring the package of the page."""
 
 
@@ -114,7 +114,7 @@ def _script_params() -> Iterator[ParameterSet]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", _script_params())
+@pytest.mark.parametrize("name", list(_script_params()))
 def test_the_commands_of_a_page_run_in_their_order(name: str, tmp_path: Path) -> None:
     for page in (PAGES["docs/checking.md"], PAGES[name]):  # several pages use the files of the first
         write_files(page, tmp_path)
@@ -145,7 +145,7 @@ def test_each_mode_can_be_watched_without_a_key() -> None:
 def test_what_is_watched_without_a_key_is_played(command: str, mode: str, tmp_path: Path) -> None:
     """A person who types nothing, and one who is needed at a terminal, play nothing; only chance may lose."""
     code, printed = run_at_once(*command.split(), "--pace", "0", cwd=tmp_path, **FEW)
-    expected = {"human": (130,), "tos-human": (2,), "random": (0, 1)}.get(mode, (0,))
+    expected = {"human": (130,), "tos+human": (2,), "random": (0, 1)}.get(mode, (0,))
     assert code in expected, printed
     assert "needs a terminal" in printed if code == 2 else (tmp_path / "runs").is_dir()
 
@@ -156,7 +156,7 @@ def test_the_python_of_the_page_about_pddl_prints_what_it_shows(
     write_files(PAGES["docs/pddl.md"], tmp_path)
     monkeypatch.chdir(tmp_path)
     result = doctest.testfile(str(ROOT / "docs" / "pddl.md"), module_relative=False, encoding="utf-8")
-    assert result.attempted == 4
+    assert result.attempted == 12
     assert result.failed == 0
 
 

@@ -15,4 +15,4 @@ def quadratic(size: int) -> int:
 
 def test_linear_work_is_told_from_quadratic_work() -> None:
     assert is_linear(lambda: linear(500), lambda: linear(8_000), 16)
-    assert not is_linear(lambda: quadratic(250), lambda: quadratic(4_000), 16)
+    assert not is_linear(lambda: quadratic(150), lambda: quadratic(2_400), 16)

@@ -1,10 +1,10 @@
-"""Inspect: our episodes as its tasks, and its providers as our models."""
+"""Inspect: our episodes as its tasks."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import pytest
 
 import pddlego
-from pddlego.errors import ModelError, RefusedError, UsageError
+from pddlego.errors import ModelError, RefusedError
 from pddlego.methods.setting_files import setting_names
 from pddlego.models import Message, Request
-from tests.coin_endpoint import next_edit
-from tests.model_server import ModelServer, answer, fault
 from tests.scale import PATIENCE
 
 if TYPE_CHECKING:  # importing Inspect takes seconds, which every worker would spend to collect the tests
@@ -65,16 +63,6 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """The answers of the built-in reader that win seed 12."""
     sample = only_sample(evaluated(tmp_path_factory.mktemp("logs"), "pddlego/reader"))
     return tuple(message.text for message in sample.messages if message.role == "assistant")
-
-
-@pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """An endpoint that reads the game, as `openai-api/local/…` finds it."""
-    with ModelServer() as server:
-        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
-        monkeypatch.setenv("LOCAL_API_KEY", "none")
-        server.replies = [lambda body: answer(next_edit(body))]
-        yield server
 
 
 def outcome(sample: EvalSample) -> tuple[Any, ...]:
@@ -167,23 +155,6 @@ def test_twenty_seeds_are_played_at_once(tmp_path: Path) -> None:
     assert all(outcome(sample)[0] == 1.0 for sample in log.samples)
 
 
-def test_our_command_line_uses_a_provider_of_inspect(endpoint: ModelServer) -> None:
-    ended = pddlego.play("coin", "edit", 3, "inspect:openai-api/local/model", stream=False)
-    assert (ended.outcome.value, ended.usage.tokens_in, ended.usage.tokens_cached) == ("won", 100, 64)
-    schema = endpoint.requests[0]["response_format"]["json_schema"]["schema"]
-    assert schema["properties"]["init"]["properties"]["add"]["items"] == {"type": "string"}
-
-
-def test_a_provider_that_fails_is_asked_again(endpoint: ModelServer) -> None:
-    endpoint.replies = [fault(500, "busy"), *endpoint.replies]
-    assert pddlego.play("coin", "edit", 3, "inspect:openai-api/local/model", stream=False).outcome.value == "won"
-
-
-def test_an_unknown_provider_is_an_error_of_use() -> None:
-    with pytest.raises(UsageError, match="Inspect cannot use"):
-        pddlego.play("coin", model="inspect:nothing/model")
-
-
 def test_nothing_of_inspect_is_imported_before_it_is_used() -> None:
     code = (
         "import sys, pddlego; pddlego.play('coin', seed=3); print(sorted({'inspect_ai', 'anyio'} & set(sys.modules)))"
@@ -197,7 +168,7 @@ def test_an_answer_of_inspect_failed_if_it_has_an_error(reason: Any) -> None:
     """Its reason `unknown` proves nothing: an endpoint that names no reason has it, too."""
     from inspect_ai.model import ModelOutput
 
-    from pddlego.models.inspect import completion_of
+    from pddlego.api.inspect_messages import completion_of
 
     output = ModelOutput.from_content("m", "look", reason)
     request = Request("act", (Message("user", "What?"),))
@@ -218,7 +189,7 @@ def test_an_answer_of_inspect_failed_if_it_has_an_error(reason: Any) -> None:
 def test_the_error_of_a_provider_that_refuses_every_request(
     status: int | None, message: str, kind: type[ModelError]
 ) -> None:
-    from pddlego.models.inspect import failure
+    from pddlego.api.inspect_messages import failure
 
     class ProviderError(Exception):
         status_code = status

@@ -32,7 +32,7 @@ def noisy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_exported_conversations_play_back_to_the_same_results(noisy: Path, tmp_path: Path) -> None:
-    done = run("export", str(noisy), "--test-seeds", "-o", "chat.jsonl", cwd=tmp_path)
+    done = run("export", str(noisy), "--seeds", "all", "-o", "chat.jsonl", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in (tmp_path / "chat.jsonl").read_text().splitlines()]
     assert any(not row["accepted"] for row in rows)
@@ -64,6 +64,8 @@ def test_an_export_says_how_far_it_is() -> None:
     progress = ExportProgress(total=5_000, episodes=1_234, rows=20_000)
     assert str(progress) == "1,234 of 5,000 episodes, 20,000 rows"
     assert str(replace(progress, total=None)) == "1,234 episodes, 20,000 rows"
+    assert str(ExportProgress(total=None, episodes=1, rows=1)) == "1 episode, 1 row"
+    assert str(ExportProgress(total=1, episodes=1, rows=1)) == "1 of 1 episode, 1 row"
 
 
 def test_a_file_is_not_touched_before_the_first_row(noisy: Path, tmp_path: Path) -> None:
@@ -73,15 +75,17 @@ def test_a_file_is_not_touched_before_the_first_row(noisy: Path, tmp_path: Path)
     assert run("export", str(noisy), "-o", "no/such/folder.jsonl", cwd=tmp_path).returncode == 3
     done = run("export", str(noisy), "-o", str(noisy / "results.jsonl"), cwd=tmp_path)
     assert (done.returncode, "belongs to a run" in done.stderr) == (2, True)
-    nothing = run("export", str(noisy), "--format", "preference", "--won", "--accepted", "-o", "x.jsonl", cwd=tmp_path)
+    nothing = run(
+        "export", str(noisy), "--format", "preference", "--only", "won,accepted", "-o", "x.jsonl", cwd=tmp_path
+    )
     assert nothing.returncode == 2 and not (tmp_path / "x.jsonl").exists()
 
 
 def test_test_seeds_are_left_out(noisy: Path, tmp_path: Path) -> None:
     done = run("export", str(noisy), cwd=tmp_path)
-    assert "2 episodes of test seeds left out" in done.stderr
+    assert "2 episodes of other seeds left out" in done.stderr
     done_as_atif = run("export", str(noisy), "--format", "atif", cwd=tmp_path)
-    assert "2 episodes of test seeds left out" in done_as_atif.stderr
+    assert "2 episodes of other seeds left out" in done_as_atif.stderr
     assert {json.loads(line)["seed"] for line in done.stdout.splitlines()} == {6, 7, 8, 9}
     with pytest.raises(UsageError, match="not for training"):
         next(training.expert("coin", seeds=[60, 12]))
@@ -235,7 +239,7 @@ def test_seeds_of_another_fold_are_no_training_data(tmp_path: Path) -> None:
     pddlego.evaluate("coin", tmp_path / "run", seeds="20000", fold="test").wait(PATIENCE)
     done = run("export", "run", cwd=tmp_path)
     assert done.stdout == ""
-    assert "1 episode of test seeds left out" in done.stderr
+    assert "1 episode of other seeds left out" in done.stderr
 
 
 def test_verdicts_on_answers(noisy: Path) -> None:
@@ -249,7 +253,7 @@ def test_verdicts_on_answers(noisy: Path) -> None:
 
 
 def test_the_answers_of_one_attempt_have_one_verdict() -> None:
-    episode = pddlego.play("coin", "full-steps", 0, "reader+noise:0.3")
+    episode = pddlego.play("coin", "full+steps", 0, "reader+noise:0.3")
     verdicts = [call.accepted for call in training.calls_of(episode)]
     questions = sum(event.type == "accepted" and getattr(event, "kind", "") == "problem" for event in episode.events)
     assert any(event.type == "rejected" for event in episode.events)

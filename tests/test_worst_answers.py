@@ -359,7 +359,7 @@ READERS = (
         "mode full", lambda text: FullFormalizer(PROMPTS, BLANK, Terms()).read(text, WITHOUT_DOMAIN), (*PDDL, *TAGS)
     ),
     Reader("mode full-edit", lambda text: FullEditor(PROMPTS, BLANK, Terms()).read(text, SITUATION), (*JSON, *TAGS)),
-    Reader("mode full-steps", lambda text: FullSteps(PROMPTS, BLANK, Terms()).read(text, IN_STEPS), (*PDDL, *TAGS)),
+    Reader("mode full+steps", lambda text: FullSteps(PROMPTS, BLANK, Terms()).read(text, IN_STEPS), (*PDDL, *TAGS)),
     Reader("review", reviewed, JSON),
     Reader("unused predicates", unused, PDDL),
     *(Reader(f"component {kind}", component_reader(kind), (*components(kind), *JSON[:5])) for kind in COMPONENTS),

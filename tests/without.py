@@ -1,8 +1,7 @@
 """Runs tests in a copy of the repository without a method: `python -m tests.without METHOD… [--all] [OPTION…]`.
 
-The copy lacks the folders of each METHOD and its line of the registry. Of the other tests, a part that takes less
-than a minute runs, the same one each time and none that is slow; with `--all` every one. Other options are those of
-pytest.
+The copy lacks the folders of each METHOD. Of the other tests, a part that takes less than a minute runs, the same one
+each time and none that is slow; with `--all` every one. Other options are those of pytest.
 
 What a test needs of a method is known in three ways. A module of tests that imports a module of the method or names one
 of its settings, such as "coin", itself or through modules of tests, is not collected. A test with the marker
@@ -28,13 +27,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("pddlego/methods", "envs", "domains", "prompts", "tests/methods")
 """The folders that have a folder of each method."""
-REGISTRY = "pddlego/methods/registry.py"
-METHODS = re.findall(r'^    "(\w+)",$', (ROOT / REGISTRY).read_text(encoding="utf-8"), re.MULTILINE)
+METHODS = sorted(path.parent.name for path in (ROOT / "pddlego" / "methods").glob("*/__init__.py"))
 
 SETTINGS = "PDDLEGO_TESTS_WITHOUT"
 """The variable with the names of the settings of the methods that were taken out, separated by `|`."""
 
-PART = 20
+PART = 40
 """One of so many functions of each folder is run, with one of its parameters."""
 
 _IMPORTED = re.compile(r"^(?:from|import) ((?:pddlego\.methods|tests)\.[\w.]+)", re.MULTILINE)
@@ -88,10 +86,6 @@ def copy(methods: list[str], folder: Path) -> None:
         if not name.startswith(removed) and (source.is_file() or source.is_symlink()):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, folder / name, follow_symlinks=False)
-    registry = folder / REGISTRY
-    lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if line.strip() not in {f'"{method}",' for method in methods}]
-    registry.write_text("".join(kept), encoding="utf-8")
 
 
 def run(methods: list[str], options: list[str]) -> int:

@@ -21,7 +21,7 @@ from pddlego.episode.events import Accepted, Ended, Event, Outcome, Rejected, Re
 from pddlego.episode.session import PushedAnswers, Session
 from pddlego.episode.trace import Call
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.evaluation.setup import make_planners
+from pddlego.evaluation.resources import make_planners
 from pddlego.methods.base import Tools, check_seed
 from pddlego.methods.registry import first_mode, parse_mode
 from pddlego.runs.cells import Cell

@@ -17,7 +17,6 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio.lowlevel
@@ -29,11 +28,11 @@ from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import CachePolicy, ChatMessage, GenerateConfig, ModelAPI, ModelOutput, get_model, modelapi
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
-from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolChoice, ToolInfo
 from inspect_ai.util import LimitExceededError, sample_limits
 
-from pddlego.errors import NoTimeLeftError, PddlegoError, message_of
+from pddlego.errors import NoTimeLeftError, PddlegoError
 from pddlego.methods.setting_files import setting_names
 
 if TYPE_CHECKING:
@@ -70,50 +69,6 @@ def _register(game: str) -> None:
 
 for _name in setting_names():
     _register(_name)
-
-
-@task
-def failures(file: str) -> Task:
-    """Failure attribution: a model reads lost episodes, and names the step and the fact where each went wrong.
-
-    `file` is what `pddlego export RUN --format failures` writes. Published judges name 14 to 47 % of such steps.
-    """
-    from pddlego.api.failures import question_of
-
-    samples = []
-    try:
-        for line in filter(str.strip, Path(file).read_text(encoding="utf-8").split("\n")):
-            row = json.loads(line)
-            if row["first_error"]["step"] is None:  # a method without steps
-                continue
-            target = [str(row["first_error"]["step"]), row["first_error"]["text"]]
-            samples.append(Sample(input=question_of(row), target=target, id=row["id"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = "Make it with 'pddlego export RUN --format failures -o FILE'."
-        raise PrerequisiteError(f"{file} has no failures ({message_of(error)}). {reason}") from error
-    return Task(MemoryDataset(samples), solver=generate(), scorer=attribution())
-
-
-_STEP = re.compile(r"^[ *#>-]{0,20}step[ *:]{0,20}(\d{1,6})\b", re.IGNORECASE | re.MULTILINE)
-_ERROR = re.compile(r"^[ *#>-]{0,20}error[ *:]{0,20}(.{1,500})$", re.IGNORECASE | re.MULTILINE)
-
-
-@scorer(metrics={"*": [mean(), stderr()]})
-def attribution() -> Scorer:
-    """Whether the step and the fact are named that `failures` gives as the target, each alone and both together."""
-
-    async def score(state: TaskState, target: Target) -> Score:
-        step, fact = _STEP.search(state.output.completion), _ERROR.search(state.output.completion)
-        right = step is not None and step[1] == target[0]
-        named = fact is not None and _words(fact[1]) == _words(target[1])
-        value = {"step": float(right), "fact": float(named), "both": float(right and named)}
-        return Score(value=value, answer=state.output.completion, explanation=f"step {target[0]}: {target[1]}")
-
-    return score
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[\w-]+", text.lower())
 
 
 class _BuiltInAPI(ModelAPI):
@@ -185,7 +140,7 @@ class _Planners:
 
     @contextmanager
     def used(self) -> Iterator[PlannerPool]:
-        from pddlego.evaluation.setup import make_planners
+        from pddlego.evaluation.resources import make_planners
 
         with self.lock:
             pool = self.pool = self.pool or make_planners(self.setup)
@@ -221,7 +176,7 @@ class _Episode:
         """Play to the end, and put the result into the sample's store."""
         from pddlego.episode.events import Outcome
         from pddlego.episode.trace import Trace
-        from pddlego.evaluation.setup import make_cell_model
+        from pddlego.evaluation.playing import make_cell_model
         from pddlego.methods.base import Tools
         from pddlego.methods.registry import measuring_of
         from pddlego.runs.journal import follow
@@ -257,9 +212,9 @@ class _Episode:
 
     def complete(self, request: Request) -> Completion:
         """Ask Inspect's model. Raises `EpisodeOver` at a limit of Inspect, and `ModelError` if the model fails."""
+        from pddlego.api.inspect_messages import completion_of, failure
         from pddlego.episode.budget import EpisodeOver
         from pddlego.episode.events import Outcome
-        from pddlego.models.inspect import completion_of, failure
 
         began = time.perf_counter()
         if self._own is not None:
@@ -284,10 +239,10 @@ class _Episode:
 
         New messages are added to those of the sample, which `--message-limit` counts.
         """
-        from pddlego.models.inspect import config_of, messages_of
+        from pddlego.api.inspect_messages import config_of, messages_of
 
         first = next((event.config for event in transcript().events if isinstance(event, ModelEvent)), None)
-        config = config_of(request, temperature=first.temperature if first else None)
+        config = config_of(request, first.temperature if first else None)
         if first and first.cache and self._sent[request.messages]:  # a repeated request wants another answer
             policy = first.cache if isinstance(first.cache, CachePolicy) else CachePolicy()
             scopes = {**policy.scopes, "asked": str(self._sent[request.messages])}
@@ -315,7 +270,7 @@ _CAUSES: dict[str, Cause] = {"token": "tokens", "time": "seconds", "working": "s
 def _setup(game: str, mode: str | None, seeds: object, options: dict[str, Any]) -> Setup:
     """The setup for a task. Raises Inspect's `PrerequisiteError` for invalid options."""
     from pddlego.evaluation.config import ARGUMENT, resolve
-    from pddlego.evaluation.setup import make_setup
+    from pddlego.evaluation.prepare import make_setup
     from pddlego.methods.registry import methods
     from pddlego.methods.shared_options import PlannerOptions
     from pddlego.util.options import names_of

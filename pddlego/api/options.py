@@ -30,10 +30,10 @@ class EndpointOptions(TypedDict, total=False):
 class BuildKeywords(EndpointOptions, total=False):
     """Options of `build`."""
 
-    planner_timeout: float
+    timeout: float
     """Seconds per planning call; 0: no limit."""
-    planner_memory: int
-    """Memory in MiB; 0: no limit."""
+    memory: int
+    """Memory of the planner in MiB; 0: no limit."""
     max_seconds: float | None
     """Seconds per episode."""
     retries: int
@@ -46,17 +46,19 @@ class EpisodeOptions(BuildKeywords, total=False):
     """Options of an episode."""
 
     set: Mapping[str, object] | Sequence[str]
-    """An option of the method or parameter of the game. Repeatable."""
+    """An option of the method (see 'pddlego config') or parameter of the game. Repeatable."""
     planner: str | None
-    """auto, pyperplan, fast-downward (extra), mimir, kairos or graphplan."""
+    """auto, pyperplan, fast-downward, mimir, kairos or graphplan (solve --planners)."""
     max_tokens: int | None
     """Input and output tokens in total."""
     max_cost: float | None
     """Cost in total, in US dollars; requires --prices."""
     prices: str | None
     """A TOML file with prices in US dollars per million tokens."""
+    from_: str | None
+    """Begin with the domain or rules of this run or file."""
     fold: str | None
-    """train, dev or test."""
+    """The part of the game: train, dev or test."""
     max_steps: int | None
     """Commands per episode."""
     search: str | None
@@ -69,12 +71,12 @@ class EpisodeOptions(BuildKeywords, total=False):
     """Mode act: show valid actions of the last turn, or of all."""
     rewind: bool
     """After a refused command, restart and repeat what worked."""
+    constraint: str
+    """What plans must keep: a sentence, PDDL, or a file with either."""
+    unknown: Literal["avoid", "allow", "never"]
+    """With a constraint: avoid, allow or never enter rooms without a name."""
     truth: bool
     """Show live which facts of the model are true."""
-    domain_from: str | None
-    """Mode full: start with the domain of this run or file."""
-    rules_from: str | None
-    """Mode learn: start with the rules of this run or file."""
     java: str | None
     """Path of a Java runtime."""
     searches: Mapping[str, str]
@@ -107,7 +109,7 @@ class EpisodeOptions(BuildKeywords, total=False):
     call_timeout: float
     search_timeout: float
     states: int | None
-    memory: int
+    search_memory: int
     instances: int | None
     sampled: int
     kappa: Sequence[float]
@@ -123,6 +125,7 @@ class EpisodeOptions(BuildKeywords, total=False):
     memo: bool
     extraction: Literal["plain"] | None
     feedback: Literal["none", "model"]
+    """model: a model reviews the result."""
     rounds: int
     """Maximum rounds of a model's review."""
 

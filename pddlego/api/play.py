@@ -97,7 +97,9 @@ class Stream(AbstractContextManager["Stream"]):
     @staticmethod
     def _play(setup: Setup, trace: Trace) -> Generator[Event, None, None]:
         from pddlego.episode.events import Ended, Outcome
-        from pddlego.evaluation.setup import make_limiter, make_planners, one_cell, play
+        from pddlego.evaluation.playing import play
+        from pddlego.evaluation.resources import make_limiter, make_planners
+        from pddlego.evaluation.setup import one_cell
 
         with arguments_named(), make_planners(setup) as planner:
             events = play(one_cell(setup), setup, planner, make_limiter(setup, None, setup.prices))
@@ -147,10 +149,10 @@ def episode_setup(
 ) -> Setup:
     """The setup of one episode. Raises `PddlegoError` for what does not exist or is not compatible."""
     _check_one(seed, options)
-    what: dict[str, Any] = {"games": (game,), "seeds": str(seed), "repeats": 1, **run}
-    what |= {"modes": (mode,)} if mode is not None else {}
-    what |= {"models": model} if model is not None else {}
-    return _setup({**what, **options})
+    arguments: dict[str, Any] = {"games": (game,), "seeds": str(seed), "repeats": 1, **run}
+    arguments |= {"modes": (mode,)} if mode is not None else {}
+    arguments |= {"models": model} if model is not None else {}
+    return _setup({**arguments, **options})
 
 
 def first_seed(game: str, mode: str | None, options: Mapping[str, Any]) -> int:
@@ -161,8 +163,8 @@ def first_seed(game: str, mode: str | None, options: Mapping[str, Any]) -> int:
 
     _check_one(0, options)
     method, config = method_of(game, mode or first_mode(game)), resolved(dict(options)).config
-    chosen = with_overrides(method.name, config.methods[method.name], parse_overrides(config.what.set))
-    return method.load(game, chosen).all_seeds[0]
+    method_options = with_overrides(method.name, config.methods[method.name], parse_overrides(config.what.set))
+    return method.load(game, method_options).all_seeds[0]
 
 
 def episode_so_far(setup: Setup, cell: Cell, trace: Trace) -> Episode:
@@ -175,7 +177,7 @@ def episode_so_far(setup: Setup, cell: Cell, trace: Trace) -> Episode:
 
 
 def _check_one(seed: object, options: Mapping[str, Any]) -> None:
-    """Raises `UsageError` for an invalid seed, and for options that one episode does not have."""
+    """Raise `UsageError` for an invalid seed, and for options that one episode does not have."""
     from pddlego.api.options import EpisodeOptions
     from pddlego.util.text import is_whole, suggestion
 
@@ -222,12 +224,12 @@ def load(*runs: str | Path) -> Evaluation:
     episode, the last folder counts. Raises `UsageError` for a folder without an evaluation.
     """
     from pddlego.api.results import Evaluation
-    from pddlego.runs.folders import find_run, runs_folder
+    from pddlego.runs.folders import find_run
 
     if not runs:
         raise UsageError("There is nothing to load", "No run was named.", "Name run folders, or latest.")
     with arguments_named():
-        return Evaluation([find_run(str(run), runs_folder(None)) for run in runs])
+        return Evaluation([find_run(str(run)) for run in runs])
 
 
 @contextmanager
@@ -257,23 +259,24 @@ def _with_arguments(text: str) -> str:
 
 def _setup(arguments: dict[str, Any]) -> Setup:
     """The setup for these arguments. Models that are functions or objects are replaced by their names."""
-    from pddlego.evaluation.setup import make_setup
+    from pddlego.evaluation.prepare import make_setup
     from pddlego.models.function import OwnModel, own_model
 
-    chosen = arguments.get("models")
-    models = list(chosen) if isinstance(chosen, (list, tuple)) else [] if chosen is None else [chosen]
-    own: dict[str, OwnModel] = {}
+    value = arguments.get("models")
+    models = list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    own_models: dict[str, OwnModel] = {}
     names = []
     for model in models:
         if not isinstance(model, str):
-            made = own_model(model)
-            if made.name in own:
+            wrapped = own_model(model)
+            if wrapped.name in own_models:
                 reason = "Their results could not be distinguished."
-                raise UsageError(f"Two models are called {made.name}", reason, "Give them different names.")
-            model, own[made.name] = made.name, made
+                raise UsageError(f"Two models are called {wrapped.name}", reason, "Give them different names.")
+            model, own_models[wrapped.name] = wrapped.name, wrapped
         names.append(model)
+    replaced = {"models": tuple(names)} if own_models else {}
     with arguments_named():
-        return make_setup(resolved({**arguments, **({"models": tuple(names)} if own else {})}), own_models=own)
+        return make_setup(resolved({**arguments, **replaced}), own_models=own_models)
 
 
 def resolved(arguments: dict[str, Any], names: Collection[str] | None = None) -> Resolved:

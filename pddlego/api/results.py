@@ -438,8 +438,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         ended = "" if self._ended else ", still running"
-        won = sum(summary.won for summary in self._results)
-        return f"<Evaluation {', '.join(map(str, self.folders))}: {len(self._results)} episodes, {won} won{ended}>"
+        won, number = sum(summary.won for summary in self._results), count(len(self._results), "episode")
+        return f"<Evaluation {', '.join(map(str, self.folders))}: {number}, {won} won{ended}>"
 
     def _repr_html_(self) -> str:
         from pddlego.report.tables import all_numbers

@@ -43,7 +43,7 @@ def seeds_of(setting: Setting, split: Split) -> Sequence[int]:
 
 
 def check_split_name(setting: Setting, split: str) -> None:
-    """Raises `UsageError` for an unknown split."""
+    """Raise `UsageError` for an unknown split."""
     names = ("train", *setting.seeds) if setting.fold == "train" else (setting.fold,)
     if split not in names:
         reason = f"Its splits are: {', '.join(names)}."
@@ -51,7 +51,7 @@ def check_split_name(setting: Setting, split: str) -> None:
 
 
 def check_split(setting: Setting, seed: int, split: str | None) -> None:
-    """Raises `UsageError` if a seed is not in the split; without one, if it is in the split `test`."""
+    """Raise `UsageError` if a seed is not in the split; without one, if it is in the split `test`."""
     if split is None:
         refuse_test_seeds(setting, [seed])
     elif (own := split_of(setting, seed)) != split:
@@ -62,7 +62,7 @@ def check_split(setting: Setting, seed: int, split: str | None) -> None:
 
 
 def refuse_test_seeds(setting: Setting, seeds: Iterable[int]) -> None:
-    """Raises `UsageError` if one of the seeds is in the split `test`."""
+    """Raise `UsageError` if one of the seeds is in the split `test`."""
     leaked = next((seed for seed in seeds if split_of(setting, seed) == "test"), None)
     if leaked is not None:
         reason = f"Seed {leaked} is in the split test, with which models are compared."

@@ -29,8 +29,6 @@ __all__ = [
     "preference_rows",
     "prompt_id",
     "reward",
-    "setting_of",
-    "split_of",
     "trajectory",
 ]
 
@@ -219,7 +217,7 @@ def expert(game: str, mode: str | None = None, seeds: Sequence[int] | range | No
     must not become training data, and for a game that the built-in model cannot play.
     """
     setting = setting_of(game, mode)
-    chosen = seeds_of(setting, "train") if seeds is None else seeds
-    refuse_test_seeds(setting, chosen)
-    for seed in chosen:
+    seed_numbers = seeds_of(setting, "train") if seeds is None else seeds
+    refuse_test_seeds(setting, seed_numbers)
+    for seed in seed_numbers:
         yield play(game, mode, seed, model=BUILT_IN_MODEL)

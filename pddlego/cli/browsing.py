@@ -15,6 +15,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from pddlego.cli.exits import end_without_terminal, is_typed_at
+from pddlego.cli.parts import load
 from pddlego.display import export
 from pddlego.display.browser.app import Browser
 from pddlego.display.columns import EPISODE_COLUMNS, episode_summary, plain_table
@@ -27,11 +28,10 @@ from pddlego.display.steps import full_lines
 from pddlego.episode.events import Answered, Asked, Event, Outcome
 from pddlego.episode.trace import Step, Trace
 from pddlego.errors import PddlegoError, UsageError
-from pddlego.methods.commands import load
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.runs.journal import JournalTail
 from pddlego.runs.listing import EpisodeList, journal_status
-from pddlego.runs.store import check_output, is_locked
+from pddlego.runs.store import is_locked
 from pddlego.runs.summary import LastingError, Summary
 from pddlego.util.files import cannot_write, write_whole
 from pddlego.util.limits import Heartbeat
@@ -68,8 +68,8 @@ def sources(console: Console) -> Sources:
 def explain_episode(journal: Path, known: tuple[Mapping[Path, Summary], Causes] | None = None) -> Explanation:
     """The episode with checks of the model's facts, and its cause among the losses of its run, if that is known.
 
-    `known` are the results of the run (`explain_losses`), which are read without them. Raises `PddlegoError` if checks
-    are impossible.
+    `known`: the result of `explain_losses` for the run; it is read from the run folder if omitted. Raises
+    `PddlegoError` if checks are impossible.
     """
     # Imported here, because other views need no code of games.
     from pddlego.evaluation.truth import Causes, check_episode, explain_losses
@@ -113,14 +113,13 @@ def read_trace(journal: Path) -> tuple[Screen, Trace]:
 
 
 def write_page(console: Console, path: Path, journals: Sequence[Path], step: int | None) -> None:
-    """Write the episodes step by step as one HTML file, with checks of facts where possible. They open at `step`."""
+    """Write the episodes as one HTML file, with checks of facts where possible. Each opens at `step`."""
     # Imported here, because only pages need Jinja.
     from pddlego.cli.explaining import check_progress
     from pddlego.display.page import ListedEpisode, episode_page, render
     from pddlego.evaluation.truth import Causes, explain_losses
 
-    check_output(path, ".html")
-    listed, known = list[ListedEpisode](), dict[Path, tuple[Mapping[Path, Summary], Causes]]()
+    listed, run_results = list[ListedEpisode](), dict[Path, tuple[Mapping[Path, Summary], Causes]]()
     runs = {run: EpisodeList(run) for run in {journal.parent.parent for journal in journals}}
     for episodes in runs.values():
         episodes.poll()
@@ -131,14 +130,14 @@ def write_page(console: Console, path: Path, journals: Sequence[Path], step: int
             with contextlib.suppress(PddlegoError):
                 run = journal.parent.parent
                 checks = len(journals) > 1 and not is_locked(run)  # a cause may depend on the other episodes
-                known[run] = known.get(run) or explain_losses(run, check_progress() if checks else None)
-                explanation = explain_episode(journal, known[run])
+                run_results[run] = run_results.get(run) or explain_losses(run, check_progress() if checks else None)
+                explanation = explain_episode(journal, run_results[run])
             status = runs[journal.parent.parent].episodes.get(journal.name) or journal_status(
                 journal, journal.stat().st_size
             )
             status = replace(status, cause=explanation.cause, modified_at=0.0)  # the page is not updated
-            shown = ShownEpisode(explanation, screen_of, UNICODE)
-            page = episode_page(f"episode-{number}", shown, None if step is None else min(step, len(shown.steps) - 1))
+            opened = ShownEpisode(explanation, screen_of, UNICODE)
+            page = episode_page(f"episode-{number}", opened, None if step is None else min(step, len(opened.steps) - 1))
             listed.append(ListedEpisode(status, page))
     write_whole(path, render("page.html.j2", listed, title="pddlego"))
     console.print(f"The page is in {clean(str(path))}", style="dim", soft_wrap=True)
@@ -170,7 +169,7 @@ def print_problem(console: Console, journal: Path, step: int | None) -> None:
 
 def index_of(trace: Trace, step: int | None) -> int:
     """The index of the step with a number, or of the last step for None. Raises `UsageError` for an unknown step."""
-    numbers = [shown.number for shown in trace.steps]
+    numbers = [known_step.number for known_step in trace.steps]
     if step is None:
         return len(numbers) - 1
     if step not in numbers:
@@ -179,16 +178,8 @@ def index_of(trace: Trace, step: int | None) -> int:
     return numbers.index(step)
 
 
-def export_pictures(
-    console: Console,
-    journal: Path,
-    step: int | None,
-    *,
-    svg_file: str | None,
-    gif_file: str | None,
-    size: str,
-) -> None:
-    """Write the screen of a step as SVG, the screens of all steps as GIF, or both, each as large as `size`."""
+def export_pictures(console: Console, journal: Path, step: int | None, file: Path, size: str) -> None:
+    """Write the screen of a step as SVG, or the screens of all steps as GIF, each as large as `size`."""
     match = re.fullmatch(r"(\d{1,3})x(\d{1,3})", size)
     width, height = map(int, match.groups()) if match else (0, 0)
     if width < MIN_WIDTH or height < MIN_HEIGHT:
@@ -200,18 +191,17 @@ def export_pictures(
     def draw(step: Step) -> RenderableType:
         return screen.draw(step.after, Canvas(width, height, step.after.seconds, UNICODE))
 
-    if svg_file is not None:
+    if file.suffix.lower() == ".svg":
         seed = "" if started is None or started.seed is None else f", seed {started.seed}"
         title = f"pddlego: {started.title if started is not None else ''}{seed}, step {steps[index].number}"
-        write_whole(check_output(Path(svg_file), ".svg"), export.svg(draw(steps[index]), width, height, title))
-        console.print(f"The picture is in {clean(svg_file)}", style="dim", soft_wrap=True)
-    if gif_file is not None:
+        write_whole(file, export.svg(draw(steps[index]), width, height, title))
+        message = "The picture is"
+    else:
         try:
-            count = export.gif(map(draw, steps), width, height, check_output(Path(gif_file), ".gif"))
+            message = f"The {export.gif(map(draw, steps), width, height, file)} pictures are"
         except OSError as error:
-            raise cannot_write(Path(gif_file), error) from error
-        message = f"The {count} pictures are in {clean(gif_file)}"
-        console.print(message, style="dim", soft_wrap=True)
+            raise cannot_write(file, error) from error
+    console.print(f"{message} in {clean(str(file))}", style="dim", soft_wrap=True)
 
 
 def print_lines(
@@ -222,19 +212,19 @@ def print_lines(
     The answers of a step are to its observation: in mode `act`, they bring the command of the next step.
     """
     glyphs, trace = glyphs_for(console.encoding), read_trace(journal)[1]
-    for shown in trace.steps if step is None else [trace.steps[index_of(trace, step)]]:
-        for event in shown.events:
-            lines = [Text(line, style) for line, style in event_lines(event, shown.after, glyphs)]
+    for current in trace.steps if step is None else [trace.steps[index_of(trace, step)]]:
+        for event in current.events:
+            lines = [Text(line, style) for line, style in event_lines(event, current.after, glyphs)]
             if (answers and isinstance(event, Answered)) or (requests and isinstance(event, Asked)):
-                lines = full_lines(event, shown, glyphs)
+                lines = full_lines(event, current, glyphs)
             for line in lines:
                 console.print(line, soft_wrap=True)
     is_lost = trace.ended is not None and trace.ended.outcome is not Outcome.WON
     if step is None and is_lost and (cause := saved_cause(journal)):
         console.print(f"     cause: {cause}", soft_wrap=True, highlight=False, markup=False)
     kind, name = (Asked, "request") if requests else (Answered, "answer")
-    having = [other.number for other in trace.steps if any(isinstance(event, kind) for event in other.events)]
-    if (answers or requests) and step is not None and step not in having:
-        nearest = min(having, key=lambda number: abs(number - step), default=None)
+    steps_with_one = [item.number for item in trace.steps if any(isinstance(event, kind) for event in item.events)]
+    if (answers or requests) and step is not None and step not in steps_with_one:
+        nearest = min(steps_with_one, key=lambda number: abs(number - step), default=None)
         where = "no step has one" if nearest is None else f"the nearest step that has one is {nearest}"
         console.print(f"step {step} has no {name}; {where}", soft_wrap=True)

@@ -15,7 +15,7 @@ from pddlego.cli.exits import handle_sigterm, is_typed_at
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.models.cache import AnswerCache, default_path
-from pddlego.util.text import clean
+from pddlego.util.text import clean, count
 
 command = typer.Typer(
     help="Manage cached answers of models (--cache use).",
@@ -33,7 +33,7 @@ def info() -> None:
     cache = AnswerCache(default_path())
     entries = cache.held()
     if not entries:
-        console.print(f"{cache.path}: no answers are kept.", soft_wrap=True)
+        console.print(f"{cache.path}: no cached answers.", soft_wrap=True)
         return
     size = decimal(cache.path.stat().st_size)
     console.print(f"{cache.path}, {size}", soft_wrap=True)
@@ -44,7 +44,7 @@ def info() -> None:
     table.add_column("first")
     table.add_column("last")
     for entry in entries:
-        numbers = (f"{entry.answers:,}", f"{entry.tokens:,}", _day(entry.first), _day(entry.last))
+        numbers = (f"{entry.answers:,}", f"{entry.tokens:,}", _minute(entry.first), _minute(entry.last))
         table.add_row(Text(clean(entry.model)), *numbers)
     console.print(table)
 
@@ -65,8 +65,8 @@ def clear(
     if not yes and not typer.confirm(f"Remove {what} in {cache.path}?"):
         raise typer.Exit(exits.NOT_WON)
     removed = cache.clear(model)
-    Console().print(f"Removed: {removed:,} answers.")
+    Console().print(f"Removed: {count(removed, 'answer')}.")
 
 
-def _day(seconds: float) -> str:
+def _minute(seconds: float) -> str:
     return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pddlego.cli.printing import Line, end, finding_lines, print_result
+from pddlego.cli.validate import DomainFile
 from pddlego.util.text import clean, count
 
 if TYPE_CHECKING:
     from pddlego.tools import CheckedFiles, Finding
 
-DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
 ProblemFile = Annotated[Path | None, typer.Argument(metavar="[PROBLEM]", help="A problem file of that domain.")]
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="A plan, or the output of a planner.")]
 CheckFormat = Annotated[

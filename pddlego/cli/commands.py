@@ -18,8 +18,9 @@ import typer.core
 
 from pddlego import __version__
 from pddlego.cli import exits
+from pddlego.cli.parts import BUILT_IN, REMOVED, guest_commands, load
+from pddlego.cli.retired import refuse_retired
 from pddlego.errors import TOO_MANY_FILES, PddlegoError, UsageError, is_too_many_files
-from pddlego.methods.commands import BUILT_IN, REMOVED, guest_commands, load
 from pddlego.util.unexpected import explained, guest_line
 
 _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
@@ -36,7 +37,7 @@ _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
         "view": "Browse runs and running episodes in a web browser.",
         "config": "Show the configuration: each value and its source.",
     },
-    "Explain (pddlego show latest --lost)": {
+    "Explain (pddlego show latest --only lost)": {
         "show": "Step through an episode; a lost one opens where it was lost.",
         "truth": "Say why episodes were lost, and which facts are true.",
         "counterfactual": "Correct what lost an episode, and see if it is won then.",
@@ -51,8 +52,8 @@ _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
         "simulate": "Execute a plan, and print the states step by step.",
         "applicable": "List the actions that are possible in a state.",
         "compare": "Compare two problems or two domains.",
+        "learn-domain": "Learn the actions of a domain from transitions.",
         "build": "Build PDDL files from a description, with a model.",
-        "corpus": "Check PDDL files written by language models.",
         "audit": "Find wrong labels in a benchmark of PDDL files.",
         "lsp": "Serve check, repair and solve to an editor (LSP).",
     },
@@ -68,7 +69,7 @@ _GROUPED_COMMANDS: Mapping[str, Mapping[str, str]] = {
 COMMANDS: Mapping[str, str] = {
     name: text for group in _GROUPED_COMMANDS.values() for name, text in group.items() if name not in REMOVED
 }
-"""The help of each command. The module with its name, unless a method has it, defines `command`: a function, or a
+"""The help of each command. The module with its name, unless `parts` names another, defines `command`: a function, or a
 `Typer` of subcommands."""
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
@@ -95,7 +96,9 @@ class _Commands(typer.core.TyperGroup):
         return list(self.commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and (args[0] in COMMANDS or args[0] in self.list_commands(ctx)):
+        if args:
+            refuse_retired(args[0], args[1:])
+        if args and (args[0] in {*COMMANDS, *REMOVED} or args[0] in self.list_commands(ctx)):
             self.commands[args[0]] = load_command(args[0])
             gc.freeze()  # modules stay: neither collections nor the end of the process need to visit them
             gc.enable()  # see `main`
@@ -192,7 +195,7 @@ _METAVARS = {"int": "N", "float": "N", "int range": "N", "float range": "N", "pa
 def load_command(name: str) -> Any:
     """Import the module of a command, and return the command."""
     is_own = name in COMMANDS and name not in BUILT_IN
-    command = import_module(f"pddlego.cli.{name}").command if is_own else load(name)
+    command = import_module(f"pddlego.cli.{name.replace('-', '_')}").command if is_own else load(name)
     if not isinstance(command, typer.Typer):
         single = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         single.command(name, cls=_GroupedCommand, context_settings=SETTINGS)(command)

@@ -6,11 +6,12 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from pddlego.cli.options import ConfigFile
+from pddlego.errors import UsageError
 from pddlego.evaluation.config import COMMON_GROUPS, DEFAULT, groups, resolve
 from pddlego.util.options import Option, options_of
 from pddlego.util.text import clean
@@ -18,9 +19,9 @@ from pddlego.util.text import clean
 
 def command(
     config: ConfigFile = None,
-    template: Annotated[
-        bool, typer.Option("--template", help="Print a TOML file with all options and their defaults as comments.")
-    ] = False,
+    form: Annotated[
+        Literal["text", "toml"], typer.Option("--format", help="text, or toml: a file with all options as comments.")
+    ] = "text",
 ) -> None:
     """Show the configuration of 'pddlego eval': each value and its source."""
     from rich.table import Table
@@ -28,7 +29,9 @@ def command(
 
     from pddlego.display.console import Console
 
-    if template:
+    if form == "toml":
+        if config is not None:
+            raise UsageError("--config has no effect here", "The file has the defaults.", "Leave it out.")
         typer.echo("\n".join(_template()))
         raise typer.Exit
     resolved = resolve({}, os.environ, Path(config) if config else None)

@@ -14,7 +14,7 @@ from rich.console import Console
 from pddlego.cli import exits
 from pddlego.errors import EngineError, ModelError, PddlegoError, UsageError
 from pddlego.runs.cells import Cell
-from pddlego.runs.folders import RUNS, RUNS_VARIABLE
+from pddlego.runs.folders import runs_folder
 from pddlego.util.text import clean, count, hours, suggestion
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 def command(
     model: Annotated[str | None, typer.Option(envvar="PDDLEGO_MODEL", help="The model to check.")] = None,
     base_url: Annotated[str | None, typer.Option(envvar="OPENAI_BASE_URL", help="The URL of its server.")] = None,
-    runs: Annotated[str, typer.Option(envvar=RUNS_VARIABLE, help="The folder for runs.")] = RUNS,
-    java: Annotated[str | None, typer.Option(envvar="PDDLEGO_JAVA", help="Path of the Java runtime.")] = None,
 ) -> None:
     """Check Java, the engine, the planner, the endpoint and the folder for runs, and explain how to fix what fails.
 
@@ -35,12 +33,12 @@ def command(
 
     console = Console()
     checks: list[tuple[str, Callable[[], str]]] = [
-        *(check for method in methods() for check in method.checks(java).items()),
+        *(check for method in methods() for check in method.checks(os.environ.get("PDDLEGO_JAVA")).items()),
         ("planner", _planner),
         ("sandbox", _sandbox),
         ("model", lambda: _model(model, base_url)),
         ("methods", _methods),
-        ("runs folder", lambda: _runs(runs)),
+        ("runs folder", lambda: _runs(str(runs_folder()))),
     ]
     good = True
     for name, check in checks:
@@ -64,13 +62,17 @@ _TOY = "(define (problem toy) (:domain toy) (:objects a b) (:init (here a) (way 
 
 def _planner() -> str:
     from pddlego.pddl import parse_domain, parse_problem
+    from pddlego.planners import planner_names, spec_of
     from pddlego.planning import PlanStatus, ProcessPlanner, Search
+    from pddlego.planning.engines import installable, missing
 
     with ProcessPlanner() as planner:
         result = planner.solve(parse_domain(_TOY_DOMAIN), parse_problem(_TOY), Search())
     if result.status is not PlanStatus.SOLVED:
         raise EngineError(f"The planner answered '{result.status.value}'", result.message, "Reinstall pddlego.")
-    return f"fast-downward.translate and pyperplan, a plan in {result.seconds * 1000:.0f} ms"
+    more = f"; for larger tasks: {command}" if (command := installable(Search.parse("gbf(hff)"))) else ""
+    names = [name for name in planner_names() if spec_of(name) and not missing(name)]
+    return f"{', '.join(names)}: a plan in {result.seconds * 1000:.0f} ms{more}"
 
 
 def _sandbox() -> str:
@@ -105,7 +107,7 @@ def _model(model: str | None, base_url: str | None) -> str:
     if model.startswith(TRANSCRIPT):
         place = parse_place(model.removeprefix(TRANSCRIPT)).place
         if is_conversations(Path(place)):
-            return f"{model}: {len(read_conversations(Path(place)))} conversations"
+            return f"{model}: {count(len(read_conversations(Path(place))), 'conversation')}"
         transcript(place)
         return f"{model} can be read"
     access = Access(os.environ.get("OPENAI_API_KEY"))
@@ -113,7 +115,8 @@ def _model(model: str | None, base_url: str | None) -> str:
     answer = endpoint_model.complete(Request("probe", (Message("user", "Answer with the word ok."),), longest=50))
     if isinstance(endpoint_model, OpenAIModel):
         _check_listed(model, endpoint_model.listed())
-    return f"{model} answers in {answer.seconds:.1f} s\n{_speed(endpoint_model)}"
+    advice = filter(None, (method.suiting_mode(endpoint_model) for method in methods()))
+    return "\n".join((f"{model} answers in {answer.seconds:.1f} s", _speed(endpoint_model), *advice))
 
 
 _ANSWERS, _TYPICAL = 20, 150
@@ -121,9 +124,9 @@ _ANSWERS, _TYPICAL = 20, 150
 
 
 def _speed(model: Model) -> str:
-    """The speed and the window of a model, and the hours of an episode in the text game with the longest request.
+    """The speed and context window of a model, and the hours for an episode of the game with the longest first request.
 
-    It is that of reading the first request, of which later ones repeat most, and of writing the answers.
+    Later requests mostly repeat the first, so the estimate is reading it once and writing the answers.
     """
     from pddlego.methods.registry import methods
     from pddlego.models.base import window_of
@@ -169,5 +172,5 @@ def _runs(runs: str) -> str:
         with tempfile.NamedTemporaryFile(dir=there):
             pass
     except OSError as error:
-        raise UsageError(f"{runs} cannot be written", f"{error.strerror}.", "Choose another with --runs.") from error
+        raise UsageError(f"{runs} cannot be written", f"{error.strerror}.", "Set PDDLEGO_RUNS.") from error
     return f"{place} can be {'written' if there == place else 'made'}"

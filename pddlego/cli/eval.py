@@ -18,8 +18,8 @@ _Games = Annotated[
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the episodes and an upper bound of calls and cost.")]
 
 _Tracker = Annotated[
-    Literal["wandb", "mlflow", "trackio", "otel"] | None,
-    typer.Option(help="Send results to a tracker, too: wandb, mlflow, trackio or otel (extras)."),
+    Literal["wandb", "mlflow", "trackio"] | None,
+    typer.Option(help="Send results to a tracker, too: wandb, mlflow or trackio (extras)."),
 ]
 
 

@@ -15,16 +15,17 @@ from pddlego.evaluation.assemble import Running, evaluating
 from pddlego.evaluation.changed_options import options_line
 from pddlego.evaluation.config import Resolved
 from pddlego.evaluation.estimate import check_local_files, estimates, speed_of_local, time_note, upper_bound_table
+from pddlego.evaluation.prepare import make_setup
 from pddlego.evaluation.progress import EvaluationState, LineProgress, LiveProgress
 from pddlego.evaluation.runner import Stop, WorkerDone
-from pddlego.evaluation.setup import make_setup, run_path
+from pddlego.evaluation.setup import run_path
 from pddlego.evaluation.table import played_of, results_table, rows, spent_elsewhere
 from pddlego.models.base import notes
 from pddlego.models.speed import Speed
 from pddlego.report.trackers import WAIT, Tracking, check_tracker
 from pddlego.runs.summary import UNMEASURED, Summary
 from pddlego.util.guard import Guard, Interrupts
-from pddlego.util.text import money, one_line
+from pddlego.util.text import count, money, one_line
 
 
 def play_missing(resolved: Resolved, dry_run: bool, tracker: str | None = None) -> int:
@@ -110,7 +111,7 @@ def _spent(running: Running) -> str:
         return ""
     cost = f", cost {money(spent.cost)}" if running.prices else ", cost n/a"
     in_flight = f" ({load.in_flight} in flight)" if load.in_flight else ""
-    return f"{spent.calls:.0f} requests{in_flight}, {spent.tokens:,.0f} tokens{cost}"
+    return f"{count(spent.calls, 'request')}{in_flight}, {count(spent.tokens or 0, 'token')}{cost}"
 
 
 def run_evaluation(console: Console, running: Running, on_episode: Callable[[Summary], None] | None = None) -> None:

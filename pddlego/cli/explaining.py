@@ -17,7 +17,7 @@ from pddlego.util.text import count
 _FEW = 20
 """The number of checks up to which there is no message."""
 
-_SILENT_SECONDS = 5.0
+_MESSAGE_SECONDS = 5.0
 """Seconds between two messages."""
 
 
@@ -31,7 +31,7 @@ def check_progress(
     def report(checked: int, total: int) -> None:
         nonlocal reported_at
         now = time.monotonic()
-        if total > _FEW and now - reported_at >= _SILENT_SECONDS:
+        if total > _FEW and now - reported_at >= _MESSAGE_SECONDS:
             text = f"{doing} {count(total, 'episode')}: {checked:,} done{note if checked == 1 else ''}"
             console.print(text, style="dim", soft_wrap=True)
             reported_at = now
@@ -40,26 +40,27 @@ def check_progress(
 
 
 def explain_journals(
-    place: Path, which: EpisodeFilter, wanted: ResultFilter, progress: Progress | None
+    place: Path, episode_filter: EpisodeFilter, selection: ResultFilter, progress: Progress | None
 ) -> tuple[dict[Path, Summary], Causes]:
     """The results of the matching episodes, by journal, and the causes of the losses of the whole run.
 
-    `place` is a run folder or a journal. Without `progress` nothing is checked. Raises `UsageError` without a match.
+    `place` is a run folder or a journal. Without `progress`, nothing is checked. Raises `UsageError` without a match.
     """
     folder = place.parent.parent if place.is_file() else place
-    if not any(which.has(result.cell) for result in read_results(folder)[0]):
-        find_journals(place, which)  # says what the run has
+    if not any(episode_filter.has(result.cell) for result in read_results(folder)[0]):
+        find_journals(place, episode_filter)  # raises an error that lists the available values
     results, causes = explain_losses(folder, progress)
-    chosen = {
+    matching = {
         journal: result
         for journal, result in results.items()
         if (journal.name == place.name or not place.is_file())
-        and which.has(result.cell)
-        and wanted.matches(result, causes)
+        and episode_filter.has(result.cell)
+        and selection.matches(result, causes)
     }
-    for warning in changed_journals(folder, chosen.values()):
+    for warning in changed_journals(folder, matching.values()):
         Console(stderr=True).print(warning, style="yellow", soft_wrap=True)
-    if not chosen:
-        reason = f"It has {count(len(results), 'finished episode')}, but none with these values.{wanted.hint(causes)}"
+    if not matching:
+        finished = count(len(results), "finished episode")
+        reason = f"It has {finished}, but none with these values.{selection.hint(causes)}"
         raise UsageError(f"{place} has no such episode", reason, "Leave an option out, or see all with 'pddlego show'.")
-    return chosen, causes
+    return matching, causes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from pddlego.api.splits import setting_of
@@ -33,16 +33,32 @@ def command(
     if game is not None:
         _describe(console, game)
     elif modes:
-        rows: dict[tuple[str, str, str], list[str]] = {}
-        for method in methods():
-            for mode in method.modes:
-                rows.setdefault((mode.name, mode.about, method.paper), []).append(mode.plays)
-        table = _table("mode", "what the model writes", "kind of game", "paper")
-        for (name, about, paper), kinds in rows.items():
-            table.add_row(name, about, ", ".join(kinds), paper)
-        console.print(table)
+        _list_modes(console)
     else:
         _list(console)
+
+
+def _list_modes(console: Console) -> None:
+    """Print every mode, and then the parts that it can have or lack: each name is that of a mode and such a part."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    variants: dict[str, dict[str, None]] = {}
+    for method in methods():
+        for mode in method.modes:
+            name = mode.name.partition("+")[0]
+            if name == mode.name:
+                rows.setdefault((name, mode.about, method.paper), []).append(mode.plays)
+            parts = [variant.removeprefix(name) for variant in mode.variants if variant != name]
+            variants.setdefault(name, {}).update(dict.fromkeys(parts))
+    table = _table("mode", "what the model writes", "kind of game", "paper")
+    for (name, about, paper), kinds in rows.items():
+        table.add_row(name, about, ", ".join(kinds), paper)
+    suffixes = _table("mode", Column("with another part, or without parts", overflow="fold"))
+    for name, parts_of_mode in variants.items():
+        if parts_of_mode:
+            suffixes.add_row(name, " ".join(parts_of_mode))
+    console.print(table)
+    console.print()
+    console.print(suffixes)
 
 
 def _list(console: Console) -> None:
@@ -119,5 +135,5 @@ def _by_whom(mode: Mode, name: str) -> str:
     return "" if built_in else " (needs a language model)"
 
 
-def _table(*head: str) -> Table:
+def _table(*head: str | Column) -> Table:
     return Table(*head, box=None, pad_edge=False, show_header=bool(head), header_style="bold")

@@ -13,8 +13,7 @@ import typer
 
 from pddlego.cli.commands import ALL_OPTIONS
 from pddlego.errors import UsageError
-from pddlego.runs.folders import LATEST, MANIFEST, RUNS_VARIABLE, find_run, runs_folder
-from pddlego.util.text import suggestion
+from pddlego.runs.folders import LATEST, MANIFEST, runs_folder
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -94,7 +93,6 @@ def _show_all(context: typer.Context, is_requested: bool) -> None:
 HelpAll = Annotated[
     bool, typer.Option("--help-all", is_eager=True, callback=_show_all, help="Show all options and exit.")
 ]
-_PathFilter = Callable[[Path], bool]
 
 RunArgument = Annotated[
     str,
@@ -107,11 +105,7 @@ WHAT, EPISODE, MODEL, RUN, OUTPUT = "What to play", "Which episode", "Model", "R
 
 ConfigFile = Annotated[
     str | None,
-    typer.Option("--config", help="A TOML file with options (see 'pddlego config --template').", rich_help_panel=RUN),
-]
-Runs = Annotated[
-    str | None,
-    typer.Option("--runs", help="Folder that contains the run folders. [default: runs]", envvar=RUNS_VARIABLE),
+    typer.Option("--config", help="A TOML file with options (pddlego config --format toml).", rich_help_panel=RUN),
 ]
 OfGame = Annotated[str | None, typer.Option("--game", help="Only this game.", rich_help_panel=EPISODE)]
 OfMode = Annotated[str | None, typer.Option("--mode", help="Only this mode.", rich_help_panel=EPISODE)]
@@ -126,13 +120,13 @@ OfModes = Annotated[
 OfModels = Annotated[
     str | None, typer.Option("--model", help="Only these models, separated by commas.", rich_help_panel=EPISODE)
 ]
-OnlyLost = Annotated[bool, typer.Option("--lost", help="Only episodes that were lost.", rich_help_panel=EPISODE)]
-OfOutcome = Annotated[
-    str | None, typer.Option("--outcome", help="Only this outcome, such as 'no plan'.", rich_help_panel=EPISODE)
-]
-OfCause = Annotated[
+Only = Annotated[
     str | None,
-    typer.Option("--cause", help="Only losses whose cause contains this text.", rich_help_panel=EPISODE),
+    typer.Option(
+        metavar="WHAT",
+        help="won, lost, an outcome such as 'no plan', or part of a cause. Both: OUTCOME,CAUSE.",
+        rich_help_panel=EPISODE,
+    ),
 ]
 Pace = Annotated[
     float,
@@ -140,35 +134,41 @@ Pace = Annotated[
 ]
 Confirm = Annotated[
     str | None,
-    typer.Option(help="Ask you before these take effect: edits, plans, commands.", rich_help_panel=OUTPUT),
+    typer.Option(help="Confirm these before they take effect: edits, plans, commands.", rich_help_panel=OUTPUT),
 ]
 
 
-def place_named(run: str, runs: str | None, wanted: _PathFilter = lambda path: True) -> Path:
-    """The run folder or journal that the user names, in the folder of `--runs` or of its environment variable."""
-    return find_run(run, runs_folder(runs), wanted)
-
-
 def result_filter(
-    lost: bool,
-    outcome: str | None,
-    cause: str | None,
-    games: str | None = None,
-    modes: str | None = None,
-    models: str | None = None,
+    only: str | None, games: str | None = None, modes: str | None = None, models: str | None = None
 ) -> ResultFilter:
-    """The filter of these options; the last three are lists with commas. Raises `UsageError` for an outcome."""
+    """The filter of these options, each a list with commas. Raises `UsageError` for several outcomes or causes."""
     from pddlego.episode.events import Outcome
     from pddlego.evaluation.config import listed_names
     from pddlego.evaluation.truth import ResultFilter
+    from pddlego.util.text import nearest
 
-    outcomes = [known.value for known in Outcome]
-    if outcome is not None and outcome not in outcomes:
-        reason = f"The outcomes are: {', '.join(outcomes)}."
-        raise UsageError(f"Unknown outcome '{outcome}' (--outcome)", reason, suggestion(outcome, outcomes, ""))
-    chosen = None if outcome is None else Outcome(outcome)
-    listed = [listed_names(names or "") for names in (games, modes, models)]
-    return ResultFilter(listed[0], listed[1], listed[2], lost, chosen, cause or "")
+    words = [part.strip() for part in (only or "").split(",") if part.strip()]
+    outcomes = [outcome for outcome in Outcome if outcome in words and outcome != LOST]
+    causes = [word for word in words if word not in (*outcomes, LOST)]
+    if len(outcomes) > 1 or len(causes) > 1 or {*words} >= {Outcome.WON.value, LOST}:
+        raise UsageError(f"--only {only} selects nothing", "An episode has one outcome and one cause.", "Name one.")
+    if causes and (meant := nearest(causes[0], [outcome.value for outcome in Outcome], cutoff=0.8)):
+        reason = f"The outcomes are {', '.join(Outcome)}; other words are a part of a cause."
+        raise UsageError(f"--only {only} is not possible", reason, f"Did you mean '{meant}'?")
+    games_, modes_, models_ = (listed_names(names or "") for names in (games, modes, models))
+    return ResultFilter(games_, modes_, models_, LOST in words, next(iter(outcomes), None), "".join(causes))
+
+
+LOST = "lost"
+"""The word of `--only` for every episode that was played to its end and not won."""
+
+
+def refuse_unread(typed: Iterable[str], form: str, read_by: Mapping[str, Collection[str]]) -> None:
+    """Raise `UsageError` for a typed option that a form does not read. Every form reads options not in `read_by`."""
+    for option in typed:
+        readers = read_by.get(option, (form,))
+        if form not in readers:
+            raise UsageError(f"{option} has no effect here", f"It is for: {', '.join(readers)}.", "Leave it out.")
 
 
 def with_options(
@@ -176,27 +176,31 @@ def with_options(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the options of groups of the configuration to a command: `only` some, or all but those of `without`.
 
-    The argument `flags` of the command receives the values of the options that the user typed, by name.
+    The argument `flags` of the command receives the values of the options that the user typed, by name. Its argument
+    `context`, if it has one, receives the context.
     """
     from pddlego.util.options import options_of
 
     options: dict[str, tuple[Option, type[BaseModel]]] = {}
     for group in groups:
         for option in options_of(group):
-            wanted = option.name in only if only else option.name not in without
-            if option.flag is not None and wanted:
+            is_selected = option.name in only if only else option.name not in without
+            if option.typed and is_selected:
                 options.setdefault(option.name, (option, group))
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True).parameters
-        parameters = [parameter for name, parameter in own.items() if name != "flags"]
-        names = {f"{name}_": name for name in options}  # "_" avoids the names of arguments and keywords
-        parameters += [_parameter(argument, *options[name]) for argument, name in names.items()]
+        accepted = inspect.signature(command, eval_str=True).parameters
+        parameters = [parameter for name, parameter in accepted.items() if name not in ("flags", "context")]
+        option_names = {f"{name}_": name for name in options}  # "_" avoids the names of arguments and keywords
+        parameters += [_parameter(argument, *options[name]) for argument, name in option_names.items()]
         parameters.insert(0, inspect.Parameter("context", _KEYWORD, annotation=typer.Context))
 
         def run(context: typer.Context, **arguments: Any) -> None:
-            flags = {name: arguments[argument] for argument, name in names.items() if _is_typed(context, argument)}
-            command(**{name: value for name, value in arguments.items() if name in own}, flags=flags)
+            flags = {
+                name: arguments[argument] for argument, name in option_names.items() if _is_typed(context, argument)
+            }
+            values = {name: value for name, value in {**arguments, "context": context}.items() if name in accepted}
+            command(**values, flags=flags)
 
         run.__doc__ = command.__doc__
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -209,6 +213,12 @@ def with_options(
 
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def options_typed(context: typer.Context, without: Collection[str] = ()) -> list[str]:
+    """The options of a command that were typed, as in `--planner`, but for some."""
+    typed = (option for option in context.command.params if option.name and _is_typed(context, option.name))
+    return [option.opts[0] for option in typed if option.opts[0].startswith("--") and option.opts[0] not in without]
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:

@@ -5,15 +5,27 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from pddlego.cli.exits import handle_sigterm
-from pddlego.cli.options import COMPLETIONS, MODEL, OUTPUT, WHAT, ConfigFile, Confirm, HelpAll, Pace, with_options
+from pddlego.cli.options import (
+    COMPLETIONS,
+    MODEL,
+    OUTPUT,
+    WHAT,
+    ConfigFile,
+    Confirm,
+    HelpAll,
+    Pace,
+    options_typed,
+    refuse_unread,
+    with_options,
+)
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import DEFAULT, FLAG, groups, resolve
-from pddlego.methods.registry import parse_mode
+from pddlego.methods.registry import chosen_mode, parse_mode
 
 if TYPE_CHECKING:
     from pddlego.evaluation.setup import Setup
@@ -40,7 +52,10 @@ _ModelName = Annotated[
         autocompletion=COMPLETIONS["models"],
     ),
 ]
-_JsonLines = Annotated[bool, typer.Option("--json", help="Print events as JSON lines.", rich_help_panel=OUTPUT)]
+_Format = Annotated[
+    Literal["text", "json"],
+    typer.Option("--format", help="text, or json: each event as a line.", rich_help_panel=OUTPUT),
+]
 
 _NO_MODEL = "No model configured: playing with the built-in reader (rules, no language model)"
 
@@ -51,6 +66,7 @@ _FIXED = ("games", "modes", "ablate", "models", "seeds", "repeats", "workers", "
 @with_options(groups().values(), without=(*_FIXED, "carry", "run", "max_cost", "prices"))
 def command(
     flags: dict[str, Any],
+    context: typer.Context,
     game: _GameOption,
     mode: _PlayMode = None,
     seed: _Seed = 0,
@@ -58,7 +74,7 @@ def command(
     config: ConfigFile = None,
     pace: Pace = 0.4,
     confirm: Confirm = None,
-    json_lines: _JsonLines = False,
+    form: _Format = "text",
     help_all: HelpAll = False,
 ) -> None:
     """Play one episode and watch it.
@@ -67,11 +83,12 @@ def command(
     """
     from pddlego.cli.watching import prepare
     from pddlego.display.console import Console
-    from pddlego.evaluation.setup import make_setup
+    from pddlego.evaluation.prepare import make_setup
 
     handle_sigterm()
+    refuse_unread(options_typed(context), form, {"--pace": ("text",), "--confirm": ("text",)})
     if mode:
-        parse_mode(mode, game)
+        chosen_mode(mode, game)
     flags |= {"games": (game,), "seeds": str(seed), "repeats": 1, "ablate": ()} | ({"modes": (mode,)} if mode else {})
     flags |= {"executor": "threads", "workers": 1, "carry": False}
     if model is not None:
@@ -80,9 +97,9 @@ def command(
     if resolved.origin("base_url") == FLAG and resolved.origin("models") == DEFAULT:
         raise UsageError("--base-url needs a model", "None was named.", "Name one that the endpoint serves: --model.")
     setup = _one_episode(make_setup(resolved, has_person=True))
-    live = prepare(Console(), setup, confirm or "", pace, json_lines)
+    live = prepare(Console(), setup, confirm or "", pace, form == "json")
     if resolved.origin("models") == DEFAULT and parse_mode(live.cell.mode).mode.asks_model:
-        Console(stderr=json_lines).print(_NO_MODEL, style="dim", soft_wrap=True)
+        Console(stderr=form == "json").print(_NO_MODEL, style="dim", soft_wrap=True)
     raise typer.Exit(live.play(setup, Path(setup.config.run.runs), live.cell.label, {}))
 
 

@@ -13,6 +13,7 @@ import typer
 
 from pddlego.cli import exits
 from pddlego.errors import UsageError
+from pddlego.util.files import check_writable
 from pddlego.util.text import clean
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text 
 
 Line = tuple[str, str]
 """A text and its style."""
+
+
+START, REACHED = "the initial state", {True: "reached", False: "not reached"}
+"""What lists of states say of the first one, and of the goal."""
 
 
 def end(ok: bool) -> NoReturn:
@@ -38,15 +43,21 @@ _ENDINGS = (".svg", ".html", ".htm", ".png", ".jpg", ".jpeg", ".gif", ".pdf", ".
 """The endings of file names that promise a format."""
 
 
-def check_target(option: str, target: Path | None, formats: Sequence[str], sources: Iterable[Path | None]) -> None:
-    """Raise `UsageError` for a file to write that is one of `sources`, or whose ending promises another format."""
+def check_target(target: Path | None, formats: Sequence[str], sources: Iterable[Path | None]) -> None:
+    """Raise `UsageError` for a file to write that is one of `sources`, or whose ending promises another format.
+
+    A plan may have any ending that promises nothing. Raises `JournalError` if the file cannot be written.
+    """
     if target is None:
         return
-    ending, title = target.suffix.lower(), f"{option} {target} is not possible"
+    ending, title = target.suffix.lower(), f"{target} is not possible (-o)"
     if os.path.realpath(target) in [os.path.realpath(source) for source in sources if source is not None]:
-        raise UsageError(title, "The file is also an input, or another output.", "Name another file.")
-    if ending in _ENDINGS and ending not in formats:
-        raise UsageError(title, f"{option} does not write {ending} files.", f"Use the ending {' or '.join(formats)}.")
+        raise UsageError(title, "The file is also an input.", "Name another file.")
+    if ending not in formats and (ending in _ENDINGS or ".plan" not in formats):
+        raise UsageError(
+            title, f"This command does not write {ending} files.", f"Use the ending {' or '.join(formats)}."
+        )
+    check_writable(target)
 
 
 def print_result(result: Any, form: Literal["text", "json"], lines: Iterable[Line]) -> None:

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from pddlego.cli import exits
 from pddlego.cli.exits import handle_sigterm
-from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument, Runs, place_named, with_options
+from pddlego.cli.options import OfGame, OfMode, OfModel, OfSeed, RunArgument
 from pddlego.display.console import Console
-from pddlego.evaluation.config import given_options, groups
+from pddlego.evaluation.config import given_options
 from pddlego.evaluation.replay import Recorded, Replayed, load_recorded, replay
-from pddlego.runs.folders import EpisodeFilter, find_journals
+from pddlego.runs.folders import EpisodeFilter, find_journals, find_run
 from pddlego.util.text import clean
 
 
-@with_options(groups().values(), only=("java",))
 def command(
-    flags: dict[str, Any],
     run: RunArgument,
     game: OfGame = None,
     mode: OfMode = None,
     model: OfModel = None,
     seed: OfSeed = None,
-    runs: Runs = None,
 ) -> None:
     """Play recorded episodes again without any model call, and check that everything comes out the same.
 
@@ -34,8 +30,8 @@ def command(
     """
     handle_sigterm()
     console = Console()
-    changes = given_options(flags, ("java",))
-    for journal in find_journals(place_named(run, runs), EpisodeFilter(game, mode, model, seed)):
+    changes = given_options({}, ("java",))
+    for journal in find_journals(find_run(run), EpisodeFilter(game, mode, model, seed)):
         recorded = load_recorded(journal, changes)
         with recorded.config.planner.make() as planner:
             replayed = replay(recorded, planner)
@@ -49,6 +45,10 @@ def command(
 def _lines(journal: Path, recorded: Recorded, replayed: Replayed) -> Iterator[tuple[str, str]]:
     """The lines, with their styles, about the comparison of an episode."""
     difference = replayed.difference
+    if difference is None and recorded.trace.ended is None:
+        why = "the episode was stopped or runs, or the file was cut"
+        yield f"{journal.name}: identical, {replayed.same} events, without an end: {why}", "yellow"
+        return
     if difference is None:
         yield f"{journal.name}: identical, {replayed.same} events", "green"
         return

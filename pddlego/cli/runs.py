@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from pddlego.cli.options import Runs, place_named
-from pddlego.runs.folders import runs_folder
+from pddlego.errors import UsageError
+from pddlego.runs.folders import EPISODES, MANIFEST, find_run, runs_folder
 
 command = typer.Typer(invoke_without_command=True, add_completion=False, rich_markup_mode=None)
 
 
 @command.callback()
-def browse_runs(context: typer.Context, runs: Runs = None) -> None:
+def browse_runs(context: typer.Context) -> None:
     """Browse run folders: sort, filter, open one, look at its episodes step by step. On a pipe the list is printed."""
     if context.invoked_subcommand is not None:
         return
@@ -23,7 +23,7 @@ def browse_runs(context: typer.Context, runs: Runs = None) -> None:
     from pddlego.display.console import Console
     from pddlego.runs.listing import list_runs
 
-    root, console = runs_folder(runs), Console()
+    root, console = runs_folder(), Console()
     if is_terminal(console):
         browse(at_runs(root, sources(console)))
         return
@@ -34,20 +34,22 @@ def browse_runs(context: typer.Context, runs: Runs = None) -> None:
 
 @command.command("note")
 def note(
-    run: Annotated[str, typer.Argument(help="A run folder, its name or a unique prefix, or latest.")],
+    run: Annotated[str, typer.Argument(help="A run folder, its name or a unique prefix, a journal, or latest.")],
     text: Annotated[str, typer.Argument(help="The note. Empty: remove it.")],
-    runs: Runs = None,
 ) -> None:
     """Keep a note on a run, which the list of runs shows."""
     from pddlego.display.console import Console
-    from pddlego.runs.listing import NOTE_FILE
+    from pddlego.runs.listing import NOTE_FILE, is_run
     from pddlego.util.files import write_whole
 
-    folder = place_named(run, runs)
-    folder = folder if folder.is_dir() else folder.parent.parent
-    place = folder / NOTE_FILE
+    place = find_run(run)
+    folder = place if place.is_dir() else place.parent.parent
+    if not is_run(folder):
+        reason = f"{folder} has neither {MANIFEST} nor {EPISODES}."
+        raise UsageError(f"{run} is not a run", reason, "List the runs with 'pddlego runs'.")
+    file = folder / NOTE_FILE
     if text.strip():
-        write_whole(place, " ".join(text.split()) + "\n")
+        write_whole(file, " ".join(text.split()) + "\n")
     else:
-        place.unlink(missing_ok=True)
-    Console().print(f"The note {'is in' if text.strip() else 'was removed:'} {place}", style="dim", soft_wrap=True)
+        file.unlink(missing_ok=True)
+    Console().print(f"The note {'is in' if text.strip() else 'was removed:'} {file}", style="dim", soft_wrap=True)

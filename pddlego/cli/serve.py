@@ -18,11 +18,11 @@ _TOKEN = "PDDLEGO_SERVE_TOKEN"
 
 _Game = Annotated[str, typer.Argument(help="A game or setting.", autocompletion=COMPLETIONS["games"])]
 _Mode = Annotated[str | None, typer.Option(help="What the model answers. Default: the game's first mode.")]
-_Split = Annotated[Literal["train", "dev", "test"], typer.Option(help="test: also plays the test seeds.")]
+_Split = Annotated[Literal["train", "dev", "test"], typer.Option("--seeds", help="Split whose seeds may be played.")]
 _Set = Annotated[list[str] | None, typer.Option("--set", help="An option of the game, as for play. Repeatable.")]
 _Host = Annotated[str, typer.Option(help=f"Address to listen on; public ones need a token in {_TOKEN}.")]
 _Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any free one.")]
-_Sessions = Annotated[int, typer.Option(min=1, max=10_000, help="Most sessions at once.")]
+_Sessions = Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of sessions at once.")]
 _Names = Annotated[
     list[str] | None, typer.Option("--name", help="Another host name of the server or its pages. Repeatable.")
 ]
@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Serve a game as an OpenEnv environment, for TRL, verifiers and other trainers. Needs the extra openenv.
 
-    A session plays one episode after another. Test seeds are refused without --split test.
+    A session plays one episode after another. Test seeds are refused without --seeds test.
     """
     if find_spec("openenv") is None:
         advice = "Install it: pip install '.[openenv]'."
@@ -55,10 +55,10 @@ def command(
     from pddlego.display.console import Console
     from pddlego.trainers.openenv import Served, ServerAccess, listen, make_app, serve_application
 
-    chosen = tuple(options or ())
-    with Environment(game, mode, split=split, set=chosen) as template, listen(host, port) as listening:
+    game_options = tuple(options or ())
+    with Environment(game, mode, split=split, set=game_options) as template, listen(host, port) as listening:
         access = ServerAccess((*_LOOPBACK, host, *map(str.lower, names or ())), token, public=host not in _LOOPBACK)
-        app = make_app(Served(template, {"set": chosen}), sessions, idle, access)
+        app = make_app(Served(template, {"set": game_options}), sessions, idle, access)
         where = f"http://{host}:{listening.getsockname()[1]}"
         Console(stderr=True).print(f"{game} in mode {template.mode} at {where} (stop with Ctrl-C)")
         serve_application(app, listening)

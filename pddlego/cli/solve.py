@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from pddlego.cli import exits
-from pddlego.cli.options import with_options
-from pddlego.cli.printing import Format, Line, check_target, print_result, say, show_lines
-from pddlego.cli.simulate import PAGE, Html, write_plan_page
+from pddlego.cli.options import options_typed, refuse_unread, with_options
+from pddlego.cli.parts import load
+from pddlego.cli.printing import Format, Line, check_target, end, print_result, say, show_lines
+from pddlego.cli.simulate import PAGE
+from pddlego.cli.validate import DomainFile, ProblemFile
 from pddlego.errors import EngineError, UsageError
-from pddlego.evaluation.config import FLAG, Resolved, resolve
-from pddlego.methods.commands import load
+from pddlego.evaluation.config import resolve
+from pddlego.methods.setting_files import parse_overrides
 from pddlego.methods.shared_options import PassOptions, PlannerOptions, SandboxOptions
 from pddlego.models.endpoint import Endpoint
+from pddlego.planners import Feature, one_of, planner_names, spec_of
 from pddlego.util.files import write_whole
 from pddlego.util.options import names_of
 from pddlego.util.text import count
@@ -32,14 +35,12 @@ if TYPE_CHECKING:
 PROGRAM = "program:"
 GRAPHPLAN = "graphplan"
 
-DomainFile = Annotated[Path, typer.Argument(metavar="DOMAIN", help="A PDDL domain file.")]
-ProblemFile = Annotated[Path, typer.Argument(metavar="PROBLEM", help="A problem file of that domain.")]
 PlannerName = Annotated[
     str | None,
-    typer.Option(
-        "--planner",
-        help="auto, pyperplan, fast-downward, mimir, kairos, graphplan or program:FILE. [default: auto]",
-    ),
+    typer.Option("--planner", help=f"{one_of(('auto', *planner_names(), f'{PROGRAM}FILE'))}. [default: auto]"),
+]
+Planners = Annotated[
+    bool, typer.Option("--planners", help="List the planners: what each can do, and why it cannot solve this problem.")
 ]
 SearchName = Annotated[
     str | None,
@@ -49,22 +50,17 @@ HeuristicFile = Annotated[
     Path | None,
     typer.Option(help="A heuristic for greedy search: a Python file, or a run (docs/heuristics.md)."),
 ]
-Prune = Annotated[
-    str | None,
-    typer.Option(help="graphplan: model that prunes; also relaxed, oracle, keep-all, random:P."),
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="graphplan: prune or sort = a model, relaxed, oracle, …; kappa, levels. Repeatable.",
+    ),
 ]
-Sort = Annotated[str | None, typer.Option(help="graphplan: model that sorts the actions.")]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="File for the plan; .svg for a chart of it. Default: standard output."),
-]
-
-
-WhySeconds = Annotated[
-    float,
-    typer.Option(
-        min=0, help="Seconds to look for the reasons if there is no plan; 0: do not. [default: 5]", show_default=False
-    ),
+    typer.Option("--output", "-o", help="File for the plan; .svg: a chart; .html: a page. Default: standard output."),
 ]
 
 
@@ -74,30 +70,38 @@ Plans = Annotated[
         "--plans",
         min=1,
         max=1000,
-        help="Up to so many plans, each without an action of every plan before it. [default: 1]",
+        help="Maximum number of plans; each lacks an action of each earlier one. [default: 1]",
         show_default=False,
     ),
 ]
 
 
 _GROUPS = (PlannerOptions, PassOptions, Endpoint, SandboxOptions)
-NAMES = names_of(*_GROUPS) - {"stream", "eval_timeout", "patience", "parity", "prompts"}
+_OPTION_NAMES = names_of(*_GROUPS) - {"eval_timeout", "parity", "prompts"}
+
+_USED_BY = {
+    "--isolation": (f"--planner {PROGRAM}FILE", "--heuristic"),
+    "--base-url": (f"--planner {GRAPHPLAN}",),
+    "--set": (f"--planner {GRAPHPLAN}",),
+    "--search": ("planners that search",),
+    "--plans": ("planners that search",),
+}
+"""The planners and files that use an option."""
 
 
-@with_options(_GROUPS, only=NAMES - {"planner"})
+@with_options(_GROUPS, only=("timeout", "memory", "isolation", "base_url"))
 def command(
     flags: dict[str, Any],
+    context: typer.Context,
     domain: DomainFile,
     problem: ProblemFile,
     planner: PlannerName = None,
+    planners: Planners = False,
     search: SearchName = None,
     heuristic: HeuristicFile = None,
-    prune: Prune = None,
-    sort: Sort = None,
+    settings: Set = None,
     output: Output = None,
-    why_seconds: WhySeconds = 5.0,
     plans: Plans = 1,
-    html: Html = None,
     form: Format = "text",
 ) -> None:
     """Find a plan and print it, one action a line. Every plan is validated before it is printed.
@@ -109,22 +113,25 @@ def command(
     Exit code: 0 a plan, 1 no plan exists or none was found in time, 2 wrong usage, 3 the planner failed.
     """
     from pddlego import tools
-    from pddlego.pddl.rules import Level
 
-    program = (planner or "").startswith(PROGRAM)
+    if planners:
+        _list_planners(domain, problem, search, form, options_typed(context, _USED_BY_LIST))
+    program = Path(planner[len(PROGRAM) :]) if planner and planner.startswith(PROGRAM) else None
     _check_heuristic(heuristic, planner, search)
-    place, kind = (Path(planner[len(PROGRAM) :]), "program") if planner and program else (heuristic, "heuristic")
-    _check_targets(output, html, (domain, problem, place))
-    flags |= {"planner": planner} if planner is not None and not program else {}
-    resolved = resolve(flags, os.environ, names=NAMES)
+    model_file, kind = (program, "program") if program is not None else (heuristic, "heuristic")
+    check_target(output, (".plan", ".svg", *PAGE), (domain, problem, model_file))
+    overrides = _settings(settings or ())
+    prune, sort = overrides.pop("prune", None), overrides.pop("sort", None)
+    flags |= {**overrides, **({"planner": planner} if planner and program is None else {})}
+    resolved = resolve(flags, os.environ, names=_OPTION_NAMES)
     options = resolved.config.planner
-    _check_graphplan(options.engine, resolved, prune, sort, search)
-    level = Level.CLASSICAL if heuristic or options.engine == GRAPHPLAN else Level.NUMBERS if program else Level.TIME
-    parsed = tools.read_domain_file(domain, level)
-    task = tools.read_problem_file(parsed, problem, level, domain)
-    _check_page(html, parsed, task)
-    _check_plans(plans, has_one_plan=bool(program or heuristic or output or html or options.engine == GRAPHPLAN))
-    plan = load(f"solve.{kind}")(kind, place, parsed, task, resolved.config) if place is not None else None
+    used = f"--planner {PROGRAM}FILE" if program is not None else "--heuristic" if heuristic is not None else ""
+    used = used or (f"--planner {GRAPHPLAN}" if options.engine == GRAPHPLAN else "planners that search")
+    _check_unused_options(options_typed(context), used, overrides, prune)
+    level = "CLASSICAL" if heuristic or options.engine == GRAPHPLAN else "NUMBERS" if program is not None else "TIME"
+    parsed, task = _read(domain, problem, level)
+    page = _page(output, plans, parsed, task)
+    plan = load(f"solve.{kind}")(kind, model_file, parsed, task, resolved.config) if model_file is not None else None
     if plan is not None:
         result = tools.SolveResult("solved", plan, tools.validate(parsed, task, plan).cost, kind, "", 0.0)
     else:
@@ -134,30 +141,96 @@ def command(
             # Findings have the positions of the files, which can be read again unless they are pipes.
             files = (domain, problem) if domain.is_file() and problem.is_file() else (parsed, task)
             call = partial(tools.solve, *files, planner=options.engine or "auto", search=search or "gbf(hff)")
-            result = _solved(partial(call, memory=options.memory, plans=plans), options.timeout, why_seconds)
+            result = _solved(partial(call, memory=options.memory, plans=plans), options.timeout)
         _report(result, parsed, task, options.engine, search, form)
-    if form == "json":
-        print_result(result, form, ())
+    print_result(result, form, ())
     if result.plan is None:
         raise typer.Exit(exits.NOT_WON)
-    if form == "text" or output is not None:
-        _show_plan(result.plan, parsed, task, output)
-        _show_others(result)
-    if html is not None:
-        write_plan_page(tools.simulate(parsed, task, result.plan), html, task.name)
+    if page is not None:
+        page(tools.simulate(parsed, task, result.plan))
+    if form == "text" or (output is not None and page is None):
+        _show_plans(result, parsed, task, None if page is not None else output)
 
 
-def _solved(call: Callable[..., SolveResult], limit: float, why_seconds: float) -> SolveResult:
-    """The result of a call, also if Ctrl-C ends its search for the reasons, which is announced beyond the `limit`."""
+def _check_unused_options(typed: list[str], used: str, overrides: Mapping[str, str], prune: str | None) -> None:
+    """Raise `UsageError` for an option that the planner or heuristic does not use, and for `kappa` without `prune`."""
+    refuse_unread(typed, used, _USED_BY)
+    if "kappa" in overrides and prune is None:
+        raise UsageError("--set kappa has no effect here", "It needs a model that prunes.", "Add --set prune=MODEL.")
+
+
+def _page(output: Path | None, plans: int, domain: Domain, problem: Problem) -> Callable[..., None] | None:
+    """What writes the plan's page; None without one. Raises `UsageError` if the output is not possible."""
+    from pddlego.pddl.conditions import TRUE
+    from pddlego.pddl.costs import needs_time
+
+    page = output if output is not None and output.suffix.lower() in PAGE else None
+    if page is not None and needs_time(domain, problem) is not None:
+        reason = "The page shows the states of a plan without time, and this task has time."
+        raise UsageError(f"{page} is not possible here", reason, "Draw a chart of the plan instead: -o plan.svg.")
+    if page is not None and not {domain.constraints, problem.constraints} <= {TRUE}:
+        reason = "The page shows the states of a plan, and does not judge the constraints of this task."
+        raise UsageError(f"{page} is not possible here", reason, "Write the plan instead: -o plan.txt.")
+    if plans > 1 and output is not None:
+        raise UsageError("--plans and -o exclude each other", "A file has one plan.", "Leave one of them out.")
+    if page is None:
+        return None
+    from pddlego.cli.plan_page import write_plan_page
+
+    return partial(write_plan_page, domain=domain, problem=problem, file=page, title=problem.name)
+
+
+_USED_BY_LIST = ("--planners", "--search", "--format")
+
+
+def _list_planners(
+    domain: Path, problem: Path, search: str | None, form: Literal["text", "json"], others: list[str]
+) -> NoReturn:
+    """List what each planner can do, and whether it can do this. Raises `UsageError` for other options."""
+    from pddlego.planning.abilities import planners_for
+    from pddlego.tools import read_search
+
+    if others:
+        what = f"--planners and {others[0]} exclude each other"
+        raise UsageError(what, "--planners lists the planners, and finds no plan.", "Leave one of them out.")
+    answers = planners_for(*_read(domain, problem, "TIME"), read_search(search or "gbf(hff)"))
+    lines: list[Line] = []
+    for answer in answers.planners:
+        limits = f", but {'; '.join(answer.limits)}" if answer.limits else ""
+        lines.append((f"{answer.planner}: {f'no: {answer.reason}' if answer.reason else f'yes{limits}'}", "bold"))
+        lines += [(f"  has {'; '.join(answer.can)}", "")] if answer.can else []
+    print_result(answers, form, lines)
+    end(True)
+
+
+def _read(domain: Path, problem: Path, level: str) -> tuple[Domain, Problem]:
+    """Read both files. Raises `UsageError`, also for what the `Level` does not have."""
+    from pddlego import tools
+    from pddlego.pddl.rules import Level
+
+    parsed = tools.read_domain_file(domain, Level[level])
+    return parsed, tools.read_problem_file(parsed, problem, Level[level], domain)
+
+
+_WHY_SECONDS = 5.0
+"""Seconds to look for reasons if there is no time limit. With a limit, a sixth of it."""
+
+
+def _solved(call: Callable[..., SolveResult], limit: float) -> SolveResult:
+    """Call the solver. Ctrl-C during the search for reasons returns the result without them.
+
+    The search for reasons is announced if it may exceed `limit`.
+    """
+    why_seconds = limit / 6 or _WHY_SECONDS
     verdicts: list[SolveResult] = []
 
-    def looking(verdict: SolveResult) -> None:
+    def announce(verdict: SolveResult) -> None:
         verdicts.append(verdict)
         if limit and verdict.seconds + why_seconds > limit:
-            say(f"No plan so far. Looking for the reasons for up to {why_seconds:g} s (--why-seconds).")
+            say(f"No plan so far. Looking for the reasons for up to {why_seconds:.2g} s (--timeout).")
 
     try:
-        return call(seconds=limit, why_seconds=why_seconds, before_reasons=looking)
+        return call(seconds=limit, why_seconds=why_seconds, before_reasons=announce)
     except KeyboardInterrupt:
         if not verdicts:
             raise
@@ -165,44 +238,24 @@ def _solved(call: Callable[..., SolveResult], limit: float, why_seconds: float) 
         return verdicts[0]
 
 
-def _check_targets(output: Path | None, html: Path | None, sources: tuple[Path | None, ...]) -> None:
-    check_target("--output", output, (".plan", ".svg"), sources)
-    check_target("--html", html, PAGE, (*sources, output))
+def _show_plans(result: SolveResult, domain: Domain, problem: Problem, output: Path | None) -> None:
+    """Print or write the plan, and print further ones.
 
-
-def _check_page(html: Path | None, domain: Domain, problem: Problem) -> None:
-    """Raise `UsageError` for a page about a plan with time."""
+    An `.svg` file gets a chart instead of text. With durative actions, a terminal also shows one.
+    """
+    from pddlego.display.gantt import chart_svg
     from pddlego.pddl.costs import needs_time
 
-    if html is not None and needs_time(domain, problem) is not None:
-        reason = "The page shows the states of a plan without time, and this task has time."
-        raise UsageError("--html is not possible here", reason, "Draw a chart of the plan instead: -o plan.svg.")
-
-
-def _check_plans(plans: int, has_one_plan: bool) -> None:
-    """Raise `UsageError` for several plans with what has one."""
-    if plans > 1 and has_one_plan:
-        reason = "Programs, heuristics and graphplan find one plan, and --output and --html write one."
-        raise UsageError("--plans is not possible here", reason, "Leave one of the options out.")
-
-
-def _show_plan(plan: tuple[str, ...], domain: Domain, problem: Problem, output: Path | None) -> None:
-    """Print or write the plan. A file whose name ends in `.svg` gets a chart, and so does a terminal if steps last."""
-    from pddlego.pddl.costs import needs_time
-
+    plan = result.plan or ()
     text = "".join(f"{step}\n" for step in plan)
     if output is not None:
         is_chart = output.suffix.lower() == ".svg"
-        write_whole(output, _chart(text, domain, problem) if is_chart else text)
+        write_whole(output, chart_svg(_bars(text, domain, problem), f"{problem.name}: a plan") if is_chart else text)
         say(f"{count(len(plan), 'action')}, written to {output}")
     else:
         typer.echo(text, nl=False)
     if needs_time(domain, problem) is not None:
         _show_chart(text, domain, problem)
-
-
-def _show_others(result: SolveResult) -> None:
-    """Print the further plans, each after an empty line, and say whether there are no others."""
     for number, other in enumerate(result.others, start=2):
         typer.echo()
         say(f"Plan {number}: {count(len(other.plan), 'action')}, cost {other.cost}.")
@@ -222,12 +275,6 @@ def _bars(text: str, domain: Domain, problem: Problem) -> list[Bar]:
     return [Bar(Fraction(number), Fraction(number + 1), str(step)) for number, step in enumerate(plan.steps)]
 
 
-def _chart(text: str, domain: Domain, problem: Problem) -> str:
-    from pddlego.display.gantt import chart_svg
-
-    return chart_svg(_bars(text, domain, problem), f"{problem.name}: a plan")
-
-
 def _show_chart(text: str, domain: Domain, problem: Problem) -> None:
     """Draw the chart below the plan, in a terminal."""
     from rich.console import Console
@@ -243,19 +290,20 @@ def _show_chart(text: str, domain: Domain, problem: Problem) -> None:
 def _check_heuristic(heuristic: Path | None, planner: str | None, search: str | None) -> None:
     """Raise `UsageError` if another planner or search is named beside a heuristic."""
     if heuristic is not None and (search is not None or (planner or "").startswith((PROGRAM, GRAPHPLAN))):
-        other = "--search" if search is not None else f"--planner {planner}"
+        option = "--search" if search is not None else f"--planner {planner}"
         reason = "A heuristic guides greedy best-first search."
-        raise UsageError(f"--heuristic and {other} exclude each other", reason, "Leave one of them out.")
+        raise UsageError(f"--heuristic and {option} exclude each other", reason, "Leave one of them out.")
 
 
 def _report(
     result: SolveResult, domain: Domain, problem: Problem, engine: str | None, search: str | None, form: str
 ) -> None:
     """Report how the plan was found, or why there is no plan. Raises `EngineError` if the planner failed."""
-    from pddlego.pddl.costs import needs_time
+    from pddlego.pddl.costs import needs_time, penalties
     from pddlego.planning import PlanStatus
     from pddlego.planning.result import LEAST_COST, NOT_SEARCHED
 
+    note = result.note[:1].upper() + result.note[1:]
     if result.status == PlanStatus.ALREADY_TRUE:
         say("The goal is already true: the plan has no actions.")
     elif result.plan is not None:
@@ -264,14 +312,20 @@ def _report(
         say(f"Plan of {size}, found by {result.engine} in {result.seconds:.2f} s.")
     elif result.status in (PlanStatus.CRASHED, PlanStatus.INVALID):
         what = f"{result.engine or 'The planner'} cannot plan for it"
-        raise EngineError(what, f"{result.message}.", "See 'pddlego check', or choose another --planner.")
+        advice = f"{note}." if note else "See 'pddlego check', or choose another --planner."
+        raise EngineError(what, f"{result.message}.", advice)
     else:
         say(f"No plan: {result.status} ({result.message}).")
+        if note:
+            say(f"{note}.")
         show_lines(_reasons(result, needs_time(domain, problem) is not None) if form == "text" else (), errors=True)
-    if result.plan and not result.optimal and (metric := problem.metric) is not None:
-        other = " --planner auto" if engine in (GRAPHPLAN, "mimir", "kairos") else ""
-        advice = f". To look for a better one: --search '{LEAST_COST}'{other}" if search != str(LEAST_COST) else ""
-        reason = f": {NOT_SEARCHED}" if metric.direction == "maximize" else advice
+    for verdict in result.preferences:
+        say(f"{str(verdict).capitalize()}.")
+    if result.plan is not None and not result.optimal and (metric := problem.metric) is not None:
+        can_minimize = engine in (None, "auto") or spec_of(engine).has_whole(Feature.OPTIMAL)
+        planner = "" if can_minimize else " --planner auto"
+        advice = f". To look for a better one: --search '{LEAST_COST}'{planner}" if search != str(LEAST_COST) else ""
+        reason = f": {NOT_SEARCHED}" if metric.direction == "maximize" and not penalties(problem) else advice
         say(f"The cost is not proved to be {metric.best}{reason}.")
 
 
@@ -289,10 +343,10 @@ def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
         return
     alone = " alone" if result.why.goals[1:] else ""
     for part in result.why.goals:
-        alike = [other.goal for other in result.why.goals if other.reachable is part.reachable]
-        is_one_line = len(alike) > (1 if part.reachable is None else _MOST_PARTS)
-        if not is_one_line or part.goal == alike[0]:
-            others = f" and {count(len(alike) - 1, 'other part')}" if is_one_line else ""
+        same_verdict = [sibling.goal for sibling in result.why.goals if sibling.reachable is part.reachable]
+        is_one_line = len(same_verdict) > (1 if part.reachable is None else _MOST_PARTS)
+        if not is_one_line or part.goal == same_verdict[0]:
+            others = f" and {count(len(same_verdict) - 1, 'other part')}" if is_one_line else ""
             yield f"goal: {part.goal}{others}: {_REACHABLE[part.reachable]}{alone if part.reachable else ''}", ""
     if result.why.exclusive:
         yield f"goal: cannot be reached together: {', '.join(result.why.exclusive)}", ""
@@ -303,22 +357,17 @@ def _reasons(result: SolveResult, timed: bool) -> Iterator[Line]:
         yield "why: not known: in tasks with time, only what no action can ever make true is explained", ""
     elif not result.why.complete and not timed:
         ended = "not all was tried" if is_known else "not known"
-        yield f"why: {ended}: a longer search (--why-seconds) may find more", ""
+        yield f"why: {ended}: a longer search (--timeout) may find more", ""
     elif not is_known:
         yield "why: not known: the search for the reasons ended without one", ""
 
 
-def _check_graphplan(
-    engine: str | None, resolved: Resolved, prune: str | None, sort: str | None, search: str | None
-) -> None:
-    """Raise `UsageError` for options that the planner does not have, and for options that would have no effect."""
-    typed = {"prune": prune, "sort": sort} | {name: resolved.origin(name) == FLAG for name in ("levels", "kappa")}
-    if engine == GRAPHPLAN and search is not None:
-        raise UsageError("--search is not possible", "graphplan searches its planning graph.", "Leave it out.")
-    if engine != GRAPHPLAN and any(value not in (None, False) for value in typed.values()):
-        reason = f"The planner is {engine or 'auto'}, and only graphplan has levels to prune and to sort."
-        raise UsageError("--prune, --sort, --kappa and --levels are not possible", reason, "Add --planner graphplan.")
-    if "" in (prune, sort):
-        raise UsageError("--prune and --sort name a model", "They are empty.", "Example: --prune relaxed.")
-    if typed["kappa"] and prune is None:
-        raise UsageError("--kappa has no effect", "It needs a model that prunes.", "Add --prune, or remove it.")
+def _settings(pairs: Iterable[str]) -> dict[str, str]:
+    """The settings of `--set`. Raises `UsageError` for an unknown or an empty one."""
+    overrides = parse_overrides(tuple(pairs))
+    known = ("prune", "sort", "kappa", "levels")
+    for name, value in overrides.items():
+        if name not in known or not value:
+            reason = f"The planner {GRAPHPLAN} has: {', '.join(known)}."
+            raise UsageError(f"--set {name}={value} is not possible", reason, "Example: --set prune=relaxed.")
+    return overrides

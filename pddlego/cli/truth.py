@@ -6,18 +6,18 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from pddlego.cli import exits, options
 from pddlego.cli.explaining import check_progress, explain_journals
+from pddlego.cli.printing import Format
 from pddlego.display.console import Console
 from pddlego.errors import JournalError
 from pddlego.evaluation.config import LimitOptions, resolve
-from pddlego.evaluation.config import Run as RunOptions
 from pddlego.evaluation.replay import SettingLoader
-from pddlego.evaluation.setup import make_budget
+from pddlego.evaluation.resources import make_budget
 from pddlego.evaluation.table import NAMES, Configuration, as_values, by_configuration
 from pddlego.evaluation.truth import Causes, check_episode
 from pddlego.methods.base import BUILT_IN_MODEL
@@ -26,7 +26,7 @@ from pddlego.models.endpoint import Access, Endpoint, make_endpoint, prepare_cac
 from pddlego.models.limiter import SharedLimiter
 from pddlego.report.tables import Table, cause_table, print_table, share_tables
 from pddlego.runs.cells import NO_MODEL, Cell
-from pddlego.runs.folders import EpisodeFilter, find_journals, last_journals, started_of
+from pddlego.runs.folders import EpisodeFilter, find_journals, find_run, last_journals, started_of
 from pddlego.runs.summary import Summary
 from pddlego.util.options import names_of
 from pddlego.util.text import clean, count
@@ -34,17 +34,15 @@ from pddlego.util.text import clean, count
 _ReferenceOption = Annotated[
     str | None,
     typer.Option(
-        "--reference",
+        "--with",
         help="Text games: compare facts with what this model or the built-in reader reads. "
         "[default: the game's own facts if it reports them, else reader]",
     ),
 ]
-_Format = Annotated[Literal["text", "json"], typer.Option("--format", help="text or json.")]
-
-_NAMES = names_of(Endpoint) | {"max_calls", "max_tokens", "max_cost", "prices"}
+_TYPED = ("base_url", "max_calls", "max_tokens", "max_cost", "prices")
 
 
-@options.with_options((RunOptions, Endpoint, LimitOptions), only=_NAMES | {"runs"})
+@options.with_options((Endpoint, LimitOptions), only=_TYPED)
 def command(
     flags: dict[str, Any],
     run: options.RunArgument,
@@ -52,11 +50,9 @@ def command(
     mode: options.OfMode = None,
     model: options.OfModel = None,
     seed: options.OfSeed = None,
-    lost: options.OnlyLost = False,
-    outcome: options.OfOutcome = None,
-    cause: options.OfCause = None,
+    only: options.Only = None,
     reference: _ReferenceOption = None,
-    to: _Format = "text",
+    form: Format = "text",
 ) -> None:
     """Say why episodes were lost: the errors of the model that lasted, and how often won episodes had them, too.
 
@@ -65,31 +61,34 @@ def command(
     and its first wrong action. Search spaces: the first test that fails. Graphplan: the first action of a shortest plan
     that was pruned. Builders: the first difference from the reference files.
     """
-    place = options.place_named(run, flags.pop("runs", None))
-    which, wanted = EpisodeFilter(game, mode, model, seed), options.result_filter(lost, outcome, cause)
+    asks = reference not in (None, BUILT_IN_MODEL)
+    typed = [f"--{name.replace('_', '-')}" for name in flags]
+    options.refuse_unread(typed, "--with MODEL" if asks else "", dict.fromkeys(typed, ("--with MODEL",)))
+    place = find_run(run)
+    episode_filter, selection = EpisodeFilter(game, mode, model, seed), options.result_filter(only)
     console = Console()
     if reference is None:
-        explained, causes = explain_journals(place, which, wanted, check_progress())
+        explained, causes = explain_journals(place, episode_filter, selection, check_progress())
         results = list(explained.values())
     else:
         compared = reference if reference == BUILT_IN_MODEL else _model(reference, flags)
-        results = _compared(find_journals(place, which), compared)
+        results = _compared(find_journals(place, episode_filter), compared)
         causes = Causes(results)
-        results = [result for result in results if wanted.matches(result, causes)]
-    if to == "json":
+        results = [result for result in results if selection.matches(result, causes)]
+    if form == "json":
         rows = [
             {**as_values(result), "first_error": result.measures.first_error, "cause": causes.of(result)}
             for result in results
         ]
         console.out(json.dumps(rows, indent=1))
     else:
-        _show(console, results, causes, which)
+        _show(console, results, causes, episode_filter)
     raise typer.Exit(exits.WON)
 
 
 def _model(name: str, flags: dict[str, Any]) -> Model:
     """The language model with this name, limited by the budget of the options."""
-    config = resolve(flags, os.environ, names=_NAMES).config
+    config = resolve(flags, os.environ, names={*names_of(Endpoint), *_TYPED}).config
     prepare_cache(config.endpoint.cache)
     budget, prices = make_budget(config.limits, [name])
     limiter = SharedLimiter(1, budget, None, prices, max_answer=config.endpoint.max_tokens)
@@ -108,13 +107,13 @@ def _compared(journals: Sequence[Path], reference: Model | str) -> list[Summary]
     return results
 
 
-def _show(console: Console, results: Sequence[Summary], causes: Causes, which: EpisodeFilter) -> None:
+def _show(console: Console, results: Sequence[Summary], causes: Causes, episode_filter: EpisodeFilter) -> None:
     """Print the errors that lasted, the shares of right facts, and the cause of each loss."""
 
-    def wanted(configuration: Configuration) -> bool:
-        return which.has(Cell(*configuration, seed=which.seed or 0))
+    def is_selected(configuration: Configuration) -> bool:
+        return episode_filter.has(Cell(*configuration, seed=episode_filter.seed or 0))
 
-    for table in (cause_table(causes, wanted), *share_tables(by_configuration(results))):
+    for table in (cause_table(causes, is_selected), *share_tables(by_configuration(results))):
         if table.body:
             print_table(console, table)
     body = [
@@ -124,10 +123,10 @@ def _show(console: Console, results: Sequence[Summary], causes: Causes, which: E
     ]
     if body:
         print_table(console, Table("Cause of each loss", [*NAMES, "seed", "outcome", "cause"], body))
-    without = [result for result in results if result.cell.model == NO_MODEL]
+    without_model = [result for result in results if result.cell.model == NO_MODEL]
     if not body:
-        played, of = len(results) - len(without), " with a model" if without else ""
-        console.print(f"{count(played, 'episode')}{of}: all were won." if played else "No model played.")
-    if lost := sum(not result.won for result in without):
-        text = f"{lost} of {count(len(without), 'episode')} without a model {'was' if lost == 1 else 'were'} not won."
-        console.print(f"{text} No error of a model can be the cause.")
+        played, condition = len(results) - len(without_model), " with a model" if without_model else ""
+        console.print(f"{count(played, 'episode')}{condition}: all were won." if played else "No model played.")
+    if lost := sum(not result.won for result in without_model):
+        total, verb = count(len(without_model), "episode"), "was" if lost == 1 else "were"
+        console.print(f"{lost} of {total} without a model {verb} not won. No error of a model can be the cause.")

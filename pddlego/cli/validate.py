@@ -34,6 +34,7 @@ def _lines(result: ValidationResult, plan: Path) -> Iterator[Line]:
     if result.valid:
         cost = "the metric has no value" if result.cost is None else f"cost {result.cost}"
         yield f"{plan}: valid, {cost}", "green"
+        yield from ((f"  {verdict}", "") for verdict in result.preferences)
     else:
         yield f"{plan}: not valid: {result.rule}", "bold red"
         yield f"  why: {result.message}", ""

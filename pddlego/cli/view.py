@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from pddlego.cli.exits import ignores_keys
-from pddlego.cli.options import place_named
 from pddlego.errors import UsageError
-from pddlego.runs.folders import runs_folder
+from pddlego.runs.folders import find_run, runs_folder
 
 
 def command(
@@ -24,7 +23,7 @@ def command(
 
     The address holds a new secret each time. On another machine, forward the port: ssh -L 8000:127.0.0.1:8000.
     """
-    root = place_named(runs, None) if runs else runs_folder()
+    root = find_run(runs) if runs else runs_folder()
     if not root.is_dir():
         reason = "It is a file." if root.exists() else "There is no such folder."
         raise UsageError(f"{root} is not a folder with runs", reason, "Name one, or play: pddlego play coin.")

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from pddlego.cli.options import Runs
 from pddlego.errors import UsageError
 from pddlego.runs.folders import EPISODES, find_run, newest_run, runs_folder
 
@@ -16,7 +15,6 @@ def command(
     run: Annotated[
         str | None, typer.Argument(help="A run folder, its name or a unique prefix. Default: the newest run.")
     ] = None,
-    runs: Runs = None,
 ) -> None:
     """Follow running episodes from another terminal, by their journals: a list, and each of them step by step.
 
@@ -27,7 +25,7 @@ def command(
     from pddlego.display.console import Console
     from pddlego.runs.listing import modified_at
 
-    root = runs_folder(runs)
+    root = runs_folder()
     folder = newest_run(root) if run is None else find_run(run, root)
     if not (folder / EPISODES).is_dir():
         reason = f"It has no folder {EPISODES}/." if folder.is_dir() else "There is no such folder."

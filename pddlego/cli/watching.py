@@ -17,11 +17,12 @@ from pddlego.episode.approval import Approver
 from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.assemble import evaluating
-from pddlego.evaluation.setup import Setup, one_cell, play
+from pddlego.evaluation.playing import play
+from pddlego.evaluation.setup import Setup, one_cell
 from pddlego.methods.base import Mode
 from pddlego.methods.registry import modes, package_that_plays, parse_mode
 from pddlego.runs.cells import Cell
-from pddlego.runs.folders import CONFIRMED, EPISODES, fresh_folder
+from pddlego.runs.folders import CARRIED, CONFIRMED, EPISODES, fresh_folder
 from pddlego.runs.journal import Listener, follow
 from pddlego.runs.store import Recorder
 from pddlego.util.unexpected import explained
@@ -62,7 +63,8 @@ class LiveEpisode:
                 with contextlib.suppress(OSError):  # it contains other runs
                     path.parent.rmdir()
         if not self.json_lines:
-            saved, back = f"Saved in {path}", ": pddlego show latest"
+            tab = f", tab {mode.carries.kind}" if any((path / CARRIED).glob("*")) else ""
+            saved, back = f"Saved in {path}", f": pddlego show latest{tab}"
             has_room = self.console.is_terminal and len(saved + back) < self.console.width  # a line more would scroll
             self.console.print(saved + back * has_room, style="dim", soft_wrap=True)
         return exit_code(ended)

@@ -24,8 +24,8 @@ R = TypeVar("R")
 class ListColumn(Generic[R]):
     """A column: its name, the text and the style of a row, the maximum `width`, and whether texts are aligned right.
 
-    A column with `narrow` is shortened to this width, if need be, so that the first columns are visible. A `key` says
-    which row it is: a printed list has it as a whole. A `sentence` is cut at its end, other texts in the middle.
+    If space is short, a column with `narrow` is reduced to that width. A `key` identifies the row: printed lists never
+    shorten or drop it. A `sentence` is cut at its end, other text in the middle.
     """
 
     name: str
@@ -45,16 +45,18 @@ class ListColumn(Generic[R]):
 
 def widths_of(columns: Sequence[ListColumn[R]], needed: Sequence[int], room: int, gap: int) -> list[int]:
     """The widths of columns for texts of the `needed` widths. The widest are narrowed until the first have `room`."""
-    widths = [min(own, max(column.width, len(column.name) + 2)) for column, own in zip(columns, needed, strict=True)]
-    while sum(widths[:_FIRST]) + gap * (_FIRST - 1) > room:
-        can_shrink = [place for place, column in enumerate(columns) if column.narrow and widths[place] > column.narrow]
+    widths = [
+        min(width, max(column.width, len(column.name) + 2)) for column, width in zip(columns, needed, strict=True)
+    ]
+    while sum(widths[:_VISIBLE_COLUMNS]) + gap * (_VISIBLE_COLUMNS - 1) > room:
+        can_shrink = [index for index, column in enumerate(columns) if column.narrow and widths[index] > column.narrow]
         if not can_shrink:
             break
         widths[max(can_shrink, key=widths.__getitem__)] -= 1
     return widths
 
 
-_FIRST = 7
+_VISIBLE_COLUMNS = 7
 """The number of columns of a list that are visible at 80 columns."""
 
 
@@ -117,28 +119,31 @@ def episode_summary(episodes: Iterable[EpisodeStatus]) -> str:
     return f"{number}, {sum(map(bool, outcomes))} ended, {outcomes.count(Outcome.WON)} won"
 
 
-def plain_table(columns: Iterable[ListColumn[R]], rows: Iterable[R], width: int) -> RenderableType:
-    """A table of the rows in `width` characters, without the columns that are empty in every row.
+def plain_table(columns: Iterable[ListColumn[R]], rows: Iterable[R], total_width: int) -> RenderableType:
+    """A table of the rows in `total_width` characters, without the columns that are empty in every row.
 
-    If it has no room, columns that are alike in all rows are left out first, then the last ones; keys stay.
+    If the table is too wide, constant columns are dropped first, then the last ones. Key columns stay.
     """
     all_rows = list(rows)
     texts = {column: [clean(column.text(row)) for row in all_rows] for column in columns}
-    shown = {column: max(len(cell) for cell in (column.name, *cells)) for column, cells in texts.items() if any(cells)}
-    least = {column: own if column.key else min(own, column.narrow or own) for column, own in shown.items()}
-    alike = [column for column in shown if is_alike(texts[column]) and not column.key]
-    last = [column for column in shown if column not in alike and not column.key]
-    left = list[ListColumn[R]]()
-    while (alike or last) and sum(least[column] + 2 for column in shown) - 2 > width:
-        left.insert(0, alike.pop() if alike else last.pop())
-        del shown[left[0]]
-    while sum(own + 2 for own in shown.values()) - 2 > width and shown != {column: least[column] for column in shown}:
-        shown[max(shown, key=lambda column: (shown[column] > least[column], shown[column]))] -= 1
+    widths = {column: max(len(cell) for cell in (column.name, *cells)) for column, cells in texts.items() if any(cells)}
+    min_widths = {column: size if column.key else min(size, column.narrow or size) for column, size in widths.items()}
+    constant = [column for column in widths if is_alike(texts[column]) and not column.key]
+    other = [column for column in widths if column not in constant and not column.key]
+    dropped = list[ListColumn[R]]()
+    while (constant or other) and sum(min_widths[column] + 2 for column in widths) - 2 > total_width:
+        dropped.insert(0, constant.pop() if constant else other.pop())
+        del widths[dropped[0]]
+    while sum(width + 2 for width in widths.values()) - 2 > total_width:
+        widest = max(widths, key=lambda column: (widths[column] > min_widths[column], widths[column]))
+        if widths[widest] <= min_widths[widest]:
+            break
+        widths[widest] -= 1
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in shown:
+    for column in widths:
         table.add_column(column.name, justify="right" if column.right else "left", no_wrap=True, overflow="fold")
     for number in range(len(all_rows)):
-        table.add_row(*(Text(column.cut(texts[column][number], own)) for column, own in shown.items()))
-    same = [(column.name, texts[column][0]) for column in left if is_alike(texts[column])]
-    lines = left_out(same, [column.name for column in left if not is_alike(texts[column])])
+        table.add_row(*(Text(column.cut(texts[column][number], width)) for column, width in widths.items()))
+    same = [(column.name, texts[column][0]) for column in dropped if is_alike(texts[column])]
+    lines = left_out(same, [column.name for column in dropped if not is_alike(texts[column])])
     return Group(table, *(Text(line, "dim") for line in lines))

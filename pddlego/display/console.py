@@ -88,7 +88,6 @@ class Glyphs:
 UNICODE = Glyphs()
 ASCII = Glyphs(
     here="@",
-    unknown="?",
     thing="*",
     across="-",
     across_door="#",
@@ -98,7 +97,6 @@ ASCII = Glyphs(
     failed="x",
     done="v",
     dot="-",
-    added="+",
     removed="-",
     arrow="->",
 )

@@ -164,6 +164,7 @@ def _retrying(event: Retrying, glyphs: Glyphs) -> Description:
 def _accepted(event: Accepted, glyphs: Glyphs) -> Description:
     renamed = [f"{old} {glyphs.arrow} {new}" for old, new in event.renamed]
     changed = "  ".join(filter(None, [*renamed, changes(event.added, event.removed, glyphs)]))
+    changed = f"{event.kind}: {changed}" if changed and event.kind != "problem" else changed
     warnings = (
         Line(f"     ! {line.where} {line.line}: {line.kind.value}", "yellow")
         for line in event.lines
@@ -183,10 +184,9 @@ def _rejected(event: Rejected, glyphs: Glyphs) -> Description:
 
 
 def wrong_parts(event: Rejected) -> tuple[str, ...]:
-    """The wrong parts of a rejected answer: lines that cannot be applied, and facts at the start of the evidence."""
+    """The wrong parts of a rejected answer: lines that cannot be applied, and the parts that the feedback is about."""
     lines = [entry.line for entry in event.lines if entry.kind.value in ("refused", "matched nothing")]
-    heads = (line.partition(": ")[0] for line in event.feedback.evidence)
-    texts = [part for line in (*lines, *heads) for part in line.split(" -> ")]
+    texts = [part for line in (*lines, *event.feedback.parts) for part in line.split(" -> ")]
     return tuple(dict.fromkeys(clean(text) for text in texts if re.fullmatch(r"\([^()]+\)|\S+ - \S+", text)))
 
 

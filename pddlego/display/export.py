@@ -74,7 +74,9 @@ def find_font() -> Any:
             continue
     names = ", ".join(FONTS[:2])
     raise UsageError(
-        "Cannot draw the GIF: no font was found", f"Looked for {names} and others.", "Install one, or use --svg."
+        "Cannot draw the GIF: no font was found",
+        f"Looked for {names} and others.",
+        "Install one, or write an SVG file.",
     )
 
 

@@ -10,7 +10,7 @@ from html import escape
 
 from rich.cells import cell_len, set_cell_size
 
-from pddlego.util.text import clean, count, one_line
+from pddlego.util.text import both_ends, clean, count, one_line
 
 NARROWEST, WIDEST = 80, 2000
 """Bounds of the width of a picture in pixels."""
@@ -21,7 +21,7 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0508a", "#7a6a00", "#3b8fc4", "#
 """Colours of actions with a contrast of 3:1 or more on white and on black."""
 
 _STYLE = (
-    "rect.page{fill:#fff}text{fill:#222;font:11px monospace}path{stroke:#ccc}"
+    "svg{max-width:100%;height:auto}rect.page{fill:#fff}text{fill:#222;font:11px monospace}path{stroke:#ccc}"
     "@media (prefers-color-scheme:dark){rect.page{fill:#161616}text{fill:#ddd}path{stroke:#444}}"
 )
 _LETTER, _ROW, _EDGE = 6.7, 20, 8
@@ -59,7 +59,7 @@ def chart_svg(bars: Sequence[Bar], title: str, width: int = 800) -> str:
         parts.append(f'<path d="M{x:.1f} {_EDGE}V{bottom + 4}"/>')
         parts.append(f'<text x="{middle:.1f}" y="{bottom + 16}" text-anchor="middle">{text}</text>')
     for number, (step, occurrences) in enumerate(rows.items()):
-        y, label = _EDGE + number * _ROW, escape(one_line(step, letters))
+        y, label = _EDGE + number * _ROW, escape(both_ends(one_line(step, len(step)), letters))
         parts.append(f'<text x="{_EDGE}" y="{y + 14}">{label}<title>{escape(clean(step))}</title></text>')
         colour = colours.setdefault(step.strip("()").partition(" ")[0], _COLOURS[len(colours) % len(_COLOURS)])
         for bar in occurrences:

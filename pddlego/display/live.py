@@ -12,6 +12,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 from urllib.parse import quote
 
 from pddlego.display.opened import Explanation, OpenEpisode, Sources
@@ -65,7 +66,7 @@ class LivePages:
             return _missing("There is no such episode.") if status is None else self._episode(status)
         return self._page(self._name(run), self._index(episodes), query)
 
-    def _page(self, title: str, index: Mapping[str, object], query: Mapping[str, str]) -> WebPage:
+    def _page(self, title: str, index: Mapping[str, Any], query: Mapping[str, str]) -> WebPage:
         if "index" in query:
             return _json(index)
         nonce = secrets.token_urlsafe(16)
@@ -86,7 +87,7 @@ class LivePages:
             return path.resolve().is_relative_to(self._root)
         return False
 
-    def _run_index(self) -> dict[str, object]:
+    def _run_index(self) -> dict[str, Any]:
         """The table of runs. A folder is read again only if it has changed."""
         addresses = {run: f"{quote(name, safe='', errors='surrogateescape')}/" for name, run in self._folders().items()}
         return run_index((self._row(run, state_of_folder(run)), address) for run, address in addresses.items())
@@ -99,7 +100,7 @@ class LivePages:
                 episodes.set_causes(self._sources.causes(run, None))
         return episodes
 
-    def _index(self, episodes: EpisodeList) -> dict[str, object]:
+    def _index(self, episodes: EpisodeList) -> dict[str, Any]:
         listed = list[ListedEpisode]()
         for name, status in episodes.episodes.items():
             checks, found = self._checked.get(status.path, (0, None))

@@ -4,7 +4,8 @@
 // opens at the step that decided it.
 
 const $ = (selector) => document.querySelector(selector);
-let index = JSON.parse($("#index").textContent);
+let indexText = $("#index").textContent;
+let index = JSON.parse(indexText);
 const live = "live" in document.body.dataset; // served by `pddlego view`, which may have newer data
 const complete = new Promise((done) => addEventListener("DOMContentLoaded", done));
 
@@ -16,8 +17,12 @@ function make(tag, properties = {}, ...children) {
 
 // The table
 
-const table = { sort: null, down: false, shown: [], drawn: 0 };
+// Of the rows that are shown, `sizes.length` chunks from the row `first` on are elements, with `sizes` elements each, so that
+// 10,000 rows can be scrolled. The empty element #above is as high as the rows before them, with `heights` for each chunk.
+const table = { sort: null, down: false, shown: [], first: 0, sizes: [], heights: [] };
 const CHUNK = 200;
+const CHUNKS = 5;
+const NEAR = 600; // pixels outside of the window
 
 function fits(cells, words) {
   return words.every((word) => {
@@ -39,7 +44,7 @@ function compare(left, right) {
 }
 
 function list(again = false) {
-  const [drawn, focused] = again ? [table.drawn, document.activeElement.dataset.key] : [0, null];
+  const [chunks, focused] = again ? [table.sizes.length, document.activeElement.dataset.key] : [0, null];
   const words = $("#filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   table.shown = index.rows.filter((row) => fits(row.cells, words));
   if (table.sort !== null) {
@@ -49,9 +54,10 @@ function list(again = false) {
   $("#count").textContent = `${table.shown.length} of ${index.rows.length} ${index.noun}`;
   if (!again) showHead();
   $("#rows").replaceChildren();
-  table.drawn = 0;
+  if (!again || table.first >= table.shown.length) Object.assign(table, { first: 0, heights: [] });
+  table.sizes = [];
   do more();
-  while (table.drawn < Math.min(drawn, table.shown.length));
+  while (table.sizes.length < chunks && !$("#more").hidden);
   if (focused) document.querySelector(`#rows tr[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
@@ -70,12 +76,41 @@ function headOf(column, place) {
   return make("th", { className: column.right ? "" : "name", ariaSort: table.sort === place ? sorted : "none" }, button);
 }
 
+const chunk = (first) =>
+  table.shown.slice(first, first + CHUNK).flatMap((row, place) => [...headingOf(row, first + place), rowOf(row)]);
+
+// Add a chunk below; if there are many, those at the top become empty space.
 function more() {
-  const first = table.drawn;
-  const next = table.shown.slice(table.drawn, table.drawn + CHUNK);
-  table.drawn += next.length;
-  $("#rows").append(...next.flatMap((row, place) => [...headingOf(row, first + place), rowOf(row)]));
-  $("#more").hidden = table.drawn >= table.shown.length;
+  const rows = $("#rows");
+  const added = chunk(table.first + CHUNK * table.sizes.length);
+  rows.append(...added);
+  table.sizes.push(added.length);
+  if (table.sizes.length > CHUNKS) {
+    const gone = [...rows.children].slice(0, table.sizes.shift());
+    table.heights.push(rows.children[gone.length].offsetTop - gone[0].offsetTop);
+    gone.forEach((element) => element.remove());
+    table.first += CHUNK;
+  }
+  fit();
+}
+
+// Add chunks above where there is empty space in the window, and remove others below.
+function less() {
+  const rows = $("#rows");
+  while (table.first && $("#above").getBoundingClientRect().bottom > -NEAR) {
+    table.first -= CHUNK;
+    table.heights.pop();
+    const added = chunk(table.first);
+    rows.prepend(...added);
+    table.sizes.unshift(added.length);
+    if (table.sizes.length > CHUNKS) [...rows.children].slice(-table.sizes.pop()).forEach((element) => element.remove());
+    fit();
+  }
+}
+
+function fit() {
+  $("#above").style.height = `${table.heights.reduce((sum, height) => sum + height, 0)}px`;
+  $("#more").hidden = table.first + CHUNK * table.sizes.length >= table.shown.length;
 }
 
 // The heading above a row that begins a group, unless the rows are sorted by a column.
@@ -91,6 +126,7 @@ function rowOf(row) {
     const { name, right } = index.columns[place];
     const cell = make("td", { textContent: text, title: text, className: [right ? "" : "name", row.styles[place]].join(" ") });
     cell.dataset.name = name; // shown on narrow screens
+    if (row.counts && name === "won") cell.append(barOf(row.counts));
     return cell;
   });
   const element = make("tr", {}, ...cells);
@@ -102,12 +138,26 @@ function rowOf(row) {
   return element;
 }
 
+// The won, lost and open episodes of a run as a bar.
+function barOf(counts) {
+  const names = ["won", "lost", "open"];
+  const parts = counts.map((count, place) => {
+    const part = make("span", { className: names[place] });
+    part.style.flexGrow = count;
+    return part;
+  });
+  const label = counts.map((count, place) => `${count} ${names[place]}`).join(", ");
+  const bar = make("span", { className: "counts", title: label, ariaLabel: label }, ...parts);
+  bar.setAttribute("role", "img");
+  return bar;
+}
+
 // An episode
 
 const loaded = new Map();
 
 async function load(key) {
-  if (!loaded.has(key)) loaded.set(key, await (live ? fetched(`?episode=${encodeURIComponent(key)}`) : unpacked(key)));
+  if (!loaded.has(key)) loaded.set(key, await (live ? answered(`?episode=${encodeURIComponent(key)}`).then(JSON.parse) : unpacked(key)));
   return loaded.get(key);
 }
 
@@ -119,18 +169,22 @@ async function unpacked(key) {
   return new Response(stream).json();
 }
 
-async function fetched(address) {
+async function answered(address) {
   const response = await fetch(address);
-  if (!response.ok) throw new Error(await response.text());
-  return response.json();
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
 }
 
 // Read the table of a live page again, and the shown episodes if they have new events. Whoever looks at the last step
 // stays at the last step.
 async function refresh() {
+  const begun = performance.now();
   try {
-    const next = await fetched("?index");
-    const isNew = JSON.stringify(next) !== JSON.stringify(index);
+    const text = await answered("?index");
+    const isNew = text !== indexText;
+    const next = isNew ? JSON.parse(text) : index;
+    indexText = text;
     const old = index.episodes;
     const sorted = index.columns[table.sort]?.name;
     const hasNewColumns = JSON.stringify(next.columns) !== JSON.stringify(index.columns);
@@ -158,7 +212,7 @@ async function refresh() {
   } catch {
     $("#offline").hidden = false;
   }
-  setTimeout(refresh, 2000);
+  setTimeout(refresh, Math.max(2000, 10 * (performance.now() - begun))); // a long table is a tenth of the work at most
 }
 
 let view = null; // {keys, episodes, number, tab} of the episodes that are shown; null if the table is shown
@@ -215,9 +269,7 @@ async function route() {
   if (location.hash !== requested) return; // the address changed while the data was unpacked
   const tabs = episodes[0].tabs;
   const number = Math.max(0, Math.min(place.number ?? episodes[0].opens, Math.max(...episodes.map(last))));
-  // The overview is too wide for a phone, and for one of two sides.
-  const isNarrow = episodes.length > 1 || (episodes[0].tab === "overview" && matchMedia("(max-width: 40rem)").matches);
-  view = { keys: place.keys, episodes, number, tab: tabs.includes(place.tab) ? place.tab : isNarrow ? tabs[1] : episodes[0].tab };
+  view = { keys: place.keys, episodes, number, tab: tabs.includes(place.tab) ? place.tab : episodes[0].tab };
   if (!same) {
     frame();
     scrollTo(0, 0);
@@ -231,6 +283,9 @@ function frame() {
   $("#range").max = Math.max(...view.episodes.map(last));
   const group = index.episodes[key].group;
   const others = Object.keys(index.episodes).filter((other) => other !== key && index.episodes[other].group === group);
+  line();
+  const parts = [$("#range").parentElement, ...["#line", "#legend", "#step"].map($)];
+  for (const part of parts) part.hidden = $("#range").max === "0"; // there is nothing to step through
   $("#with").hidden = others.length === 0;
   const options = others.map((other) => make("option", { value: other, textContent: index.episodes[other].title }));
   $("#with").replaceChildren(make("option", { value: "", textContent: "beside …" }), ...options);
@@ -245,6 +300,46 @@ function frame() {
   );
 }
 
+// The time line: a row for each episode with a mark for each step, and a colour for each phase.
+
+const SIGNS = { cause: "✖", "not possible": "✖", "rejected answer": "✗", surprise: "!", "lasting error": "◆", "accepted answer": "✓", request: "·" };
+const LOUD = ["rejected answer", "surprise", "cause"];
+const MOST_SIGNS = 80; // more of them would not be readable
+
+function line() {
+  const most = Math.max(...view.episodes.map(last)) + 1;
+  const phases = [...new Set(view.episodes.flatMap((episode) => episode.steps.map((step) => step.phase)))].filter(Boolean);
+  const seen = new Set();
+  const rows = view.episodes.map((episode) => {
+    const marks = episode.steps.map((step) => {
+      const [kind] = step.marks ?? [];
+      seen.add(kind);
+      const phase = step.phase ? ` phase-${phases.indexOf(step.phase) % 8}` : "";
+      const title = [`step ${step.step}: ${step.command}`, ...(step.marks ?? []), step.phase].filter(Boolean).join("\n");
+      return make("span", { className: `mark ${kind ? kind.replace(" ", "-") : ""}${phase}`, title, textContent: most > MOST_SIGNS ? "" : SIGNS[kind] ?? "" });
+    });
+    const row = make("div", { className: "row" }, ...marks);
+    row.style.width = `${(100 * episode.steps.length) / most}%`;
+    return row;
+  });
+  $("#line").replaceChildren(...rows);
+  const loud = view.episodes[0].steps.filter((step) => step.marks?.some((name) => LOUD.includes(name)));
+  const told = loud.map((step) => `step ${step.step} ${step.marks.filter((name) => LOUD.includes(name)).join(" and ")}`);
+  $("#line").ariaLabel = `time line of ${most} steps${told.length ? `: ${told.join(", ")}` : ""}`;
+  const signs = Object.keys(SIGNS).filter((name) => seen.has(name)).map((name) => key(`mark ${name.replace(" ", "-")}`, SIGNS[name], name));
+  $("#legend").replaceChildren(...signs, ...phases.map((name, place) => key(`mark phase-${place % 8}`, "", name)));
+}
+
+const key = (className, sign, name) => make("span", { className: "key" }, make("span", { className, textContent: sign }), name);
+
+function scrub(event) {
+  if (event.type === "pointermove" && !event.buttons) return;
+  const { left, width } = $("#line").getBoundingClientRect();
+  const most = Number($("#range").max);
+  const number = Math.max(0, Math.min(most, Math.floor(((event.clientX - left) / width) * (most + 1))));
+  if (number !== view.number) at({ number });
+}
+
 const last = (episode) => episode.steps.length - 1;
 const longer = () => view.episodes.reduce((one, other) => (last(one) < last(other) ? other : one));
 const stepOf = (episode) => episode.steps[Math.min(view.number, last(episode))];
@@ -253,6 +348,7 @@ function show() {
   const first = view.episodes[0];
   const step = stepOf(first);
   $("#range").value = view.number;
+  for (const row of $("#line").children) [...row.children].forEach((mark, number) => mark.classList.toggle("now", number === view.number));
   $("#step").textContent = `step ${step.step} of ${first.steps[last(first)].step}: ${step.command}`;
   $("#range").setAttribute("aria-valuetext", $("#step").textContent);
   for (const button of $("#tabs").children) {
@@ -264,45 +360,79 @@ function show() {
   if (different !== null) $("#different").textContent = `first difference: step ${longer().steps[different].step}`;
   $("#sides").className = `sides ${view.episodes.length > 1 ? "two" : "one"}`;
   $("#sides").replaceChildren(...view.episodes.map(side));
+  reach();
+}
+
+// Keys can scroll whatever is wider than its room.
+function reach() {
+  for (const box of document.querySelectorAll(".wide, .pane"))
+    box.scrollWidth > box.clientWidth ? box.setAttribute("tabindex", 0) : box.removeAttribute("tabindex");
 }
 
 function side(episode, place) {
   const step = stepOf(episode);
-  const marks = [step.rejected && "rejected answer", step.surprise && "surprise", step.decisive && "cause"].filter(Boolean).join(", ");
+  const marks = (step.marks ?? []).filter((name) => LOUD.includes(name)).join(", ");
   const { title: full, about } = index.episodes[view.keys[place]];
-  const title = make("h2", {}, view.tab === "why" ? about : full); // the tab begins with the rest
+  const title = make("h1", { textContent: about });
   if (marks) title.append(make("span", { className: "red", textContent: ` ${marks}` }));
-  if (view.tab === "why") {
-    const [head, ...sides] = step.lines[episode.tabs.indexOf("why")].map((part) => part.map((line) => episode.lines[line]));
-    const beside = sides.filter((lines) => lines.length).map((lines) => paneOf("", lines));
-    return make("section", { className: "side" }, title, paneOf("why", head), make("div", { className: "panes two" }, ...beside));
-  }
-  // The first tab after the overview stays beside the others where there is room for both.
-  const isWide = view.episodes.length === 1 && matchMedia("(min-width: 62rem)").matches;
-  const [overview, first, second] = episode.tabs;
-  const beside = isWide && view.tab !== overview;
-  const names = (beside ? [first, view.tab === first ? second : view.tab] : [view.tab]).filter((name) => episode.tabs.includes(name));
-  const panes = make("div", { className: names.length > 1 ? "panes two" : "panes" });
-  panes.append(...names.map((name) => paneOf(name, linesOf(episode, step, name), episode.pictures.includes(name))));
-  return make("section", { className: "side" }, title, panes);
+  const ending = full.slice(about.length + 2);
+  if (ending && view.tab !== "why") title.append(make("span", { className: "ending", textContent: ending })); // it begins with it
+  const usage = step.usage ? [make("p", { className: "note", textContent: step.usage })] : [];
+  return make("section", { className: "side" }, title, ...usage, stacks(episode, step));
 }
 
+// The panes of the tab in stacks, which are side by side where there is room.
+function stacks(episode, step) {
+  const panes = panesOf(episode, step, view.tab);
+  let [columns, beside] = [panes.map((pane) => [pane]), []];
+  if (panes.some((pane) => "column" in pane)) {
+    columns = [];
+    for (const pane of panes) (columns[pane.column] ??= []).push(pane);
+  } else if (panes.length === 1 && view.episodes.length === 1 && matchMedia("(min-width: 54rem)").matches) {
+    // The first tab after the overview stays beside the others where there is room.
+    const [, first, second] = episode.tabs;
+    const other = view.tab === first ? second : first;
+    if (episode.tabs.includes("why")) beside = panesOf(episode, step, other);
+    columns = view.tab === first ? [...columns, beside] : [beside, ...columns];
+  }
+  columns = columns.filter((stack) => stack.length);
+  const elements = columns.map((stack) => make("div", { className: "stack" }, ...stack.map((pane) => paneOf(episode, pane))));
+  const kind = view.tab === "why" && elements.length === 3 ? "why" : ["", "one", "two", "three"][Math.min(3, elements.length)];
+  return make("div", { className: `stacks ${kind}` }, ...elements);
+}
+
+const panesOf = (episode, step, name) => step.panes[episode.tabs.indexOf(name)].filter((pane) => pane.drawing || pane.lines.some((line) => episode.lines[line]));
+
 function linesOf(episode, step, name) {
-  return step.lines[episode.tabs.indexOf(name)].flat().map((line) => episode.lines[line]);
+  return panesOf(episode, step, name).flatMap((pane) => pane.lines.map((line) => episode.lines[line]));
 }
 
 const plain = (line) => make("div", { innerHTML: line }).textContent;
 
-function paneOf(name, lines, isPicture = false) {
-  const body = make("div", { className: isPicture ? "lines picture" : "lines" });
-  if (isPicture) body.style.setProperty("--columns", Math.max(20, ...lines.map((line) => plain(line).length)));
+function paneOf(episode, { title, lines, drawing, fixed }) {
+  const body = make("div", { className: fixed ? "lines picture" : "lines" });
+  if (fixed) body.style.setProperty("--columns", Math.max(20, fixed));
   const wanted = search.words;
   body.append(...lines.map((line) => {
-    const element = make("div", { innerHTML: line });
+    const element = make("div", { innerHTML: episode.lines[line] });
+    const [before] = element.textContent.match(/^[\s\d+−·]*/);
+    element.style.setProperty("--hang", `${Math.min(16, Math.max(2, before.length))}ch`); // what does not fit is below the first word
     if (wanted && element.textContent.toLowerCase().includes(wanted)) element.className = "hit";
     return element;
   }));
-  return make("div", { className: "pane" }, ...(name ? [make("h3", { textContent: name })] : []), body);
+  const head = title ? [make("h2", { textContent: title })] : [];
+  const picture = drawing ? pictureOf(drawing.map((part) => episode.lines[part]).join("")) : [];
+  return make("div", { className: "pane" }, ...head, ...picture, body);
+}
+
+// A picture, and below it the text alternative of the part that has been tapped or has the focus.
+function pictureOf(svg) {
+  const picture = make("div", { className: "drawing", innerHTML: svg });
+  const facts = make("p", { className: "note facts", ariaLive: "polite" });
+  const tell = (event) => (facts.textContent = event.target.closest("g")?.querySelector("title").textContent ?? "");
+  picture.addEventListener("click", tell);
+  picture.addEventListener("focusin", tell);
+  return [picture, facts];
 }
 
 // Show another step or tab of the same episodes.
@@ -376,8 +506,8 @@ const KEYS = {
   Home: () => at({ number: 0 }),
   End: () => at({ number: Number($("#range").max) }),
   a: () => at({ tab: "answer" }),
-  r: () => find((step) => step.rejected),
-  x: () => find((step) => step.surprise),
+  r: () => find((step) => step.marks?.includes("rejected answer")),
+  x: () => find((step) => step.marks?.includes("surprise")),
   d: () => difference() !== null && at({ number: difference() }),
   n: () => (search.words ? seek(1) : find((step) => step.failure)),
   p: play,
@@ -420,11 +550,21 @@ addEventListener("keydown", (event) => {
 
 $("#filter").oninput = () => list();
 $("#more").onclick = more;
-new IntersectionObserver((seen) => seen[0].isIntersecting && more()).observe($("#more"));
+addEventListener("scroll", () => {
+  if ($("#report").hidden) return;
+  while (!$("#more").hidden && $("#more").getBoundingClientRect().top < innerHeight + NEAR) more();
+  less();
+});
 $("#range").oninput = () => at({ number: Number($("#range").value) });
+$("#line").onpointerdown = $("#line").onpointermove = scrub;
 $("#before").onclick = KEYS.ArrowLeft;
 $("#after").onclick = KEYS.ArrowRight;
 $("#play").onclick = play;
+$("#link").onclick = async () => {
+  await at({}); // the address names the step and the tab
+  const copied = navigator.clipboard?.writeText(location.href).then(() => "The link is copied.");
+  say(await (copied ?? Promise.reject()).catch(() => location.href));
+};
 $("#failure").onclick = () => find((step) => step.failure);
 $("#different").onclick = KEYS.d;
 $("#back").onclick = KEYS.Escape;
@@ -436,8 +576,9 @@ $("#search").onchange = () => {
 };
 $("#show-keys").onclick = () => ($("#keys").hidden = !$("#keys").hidden);
 addEventListener("hashchange", route);
-addEventListener("resize", () => view && show());
+addEventListener("resize", () => (view ? show() : reach()));
 list();
+complete.then(reach);
 if (index.start.length && !location.hash) go({ keys: index.start }, true);
 else route();
 if (live) setTimeout(refresh, 2000);

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import base64
-import io
 import json
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import jinja2
-import rich.console
 from markupsafe import Markup
-from rich.segment import Segment
-from rich.text import Text
 
 from pddlego.display.columns import EPISODE_COLUMNS, RUN_COLUMNS, ListColumn, R
 from pddlego.display.console import UNICODE
+from pddlego.display.elements import Element, Texts, static_html
 from pddlego.display.opened import OVERVIEW, WHY, ShownEpisode
-from pddlego.display.screens import Canvas, Screen, Tab, result_line
+from pddlego.display.screens import Drawing, Tab, result_line, usage_line
 from pddlego.display.steps import command_of, is_rejected, is_surprise
-from pddlego.episode.events import Outcome
+from pddlego.episode.events import Accepted, Outcome
 from pddlego.episode.trace import Step
 from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.folders import journal_parts, last_journals
@@ -50,13 +46,15 @@ _COLUMNS = tuple(
 class EpisodePage:
     """An episode on the page: its anchor, its result, and its steps as compressed JSON in base64.
 
-    A live page reads the steps when the episode is opened, and again when the `version` changes.
+    A live page reads the steps when the episode is opened, and again when the `version` changes. `text` is the step
+    that is shown first, for browsers without scripts.
     """
 
     key: str
     ending: str
     data: str = ""
     version: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,8 @@ def episode_page(key: str, episode: ShownEpisode, index: int | None = None) -> E
     cause = episode.explanation.cause
     ending = result_line(episode.trace).plain + (f"; cause: {cause}" if cause is not None else "")
     opens = {} if index is None else {"opens": index}
-    return EpisodePage(key, ending, _packed(EpisodeData(episode).value() | opens))
+    data = EpisodeData(episode)
+    return EpisodePage(key, ending, _packed(data.value() | opens), text=data.text(index))
 
 
 def _packed(value: Mapping[str, object]) -> str:
@@ -83,39 +82,50 @@ def _packed(value: Mapping[str, object]) -> str:
     return base64.b64encode(packed).decode()
 
 
-_StyledLines = Sequence[tuple[str, str]]
-"""Texts, each with its style."""
+StepPane = tuple[str, Drawing, int | None]
+"""A pane of a list of steps: its title, its content, and its column on the page if it has one."""
 
 
-def render_steps(title: str, tabs: Sequence[str], steps: Iterable[tuple[int, str, Sequence[_StyledLines]]]) -> str:
-    """The HTML file of one list of steps: each with its number, its command, and the lines of each tab."""
-    numbers: dict[str, int] = {}
-    shown = [
+@dataclass(frozen=True)
+class ListedStep:
+    """A step of a list: its command, the panes of each tab, the `marks` and the colour (`phase`) of the time line."""
+
+    command: str
+    tabs: Sequence[Sequence[StepPane]]
+    marks: Sequence[str] = ()
+    phase: str = ""
+
+
+def render_steps(title: str, tabs: Sequence[str], steps: Iterable[ListedStep], opens: int = 0) -> str:
+    """The HTML file of one list of steps, which opens at the step with this index."""
+    texts = Texts()
+    shown: list[dict[str, Any]] = [
         {
             "step": number,
-            "command": clean(command),
-            "lines": [[numbers.setdefault(_styled(*line), len(numbers)) for line in lines] for lines in parts],
+            "command": clean(step.command),
+            "panes": [[texts.element(name, drawing, column=at) for name, drawing, at in panes] for panes in step.tabs],
+            "marks": [*step.marks],
+            "phase": clean(step.phase),
         }
-        for number, command, parts in steps
+        for number, step in enumerate(steps)
     ]
-    value = {"tabs": [*tabs], "pictures": [], "lines": list(numbers), "steps": shown, "opens": 0, "tab": tabs[0]}
+    value = {"tabs": [*tabs], "lines": texts.all, "steps": shown, "opens": opens, "tab": tabs[0]}
     about = {"about": clean(title), "title": clean(title), "group": "", "version": ""}
     index = {"noun": "plans", "columns": [], "rows": [], "episodes": {"plan": about}, "start": ["plan"]}
-    return render_index(
-        "page.html.j2", index, pages=[EpisodePage("plan", "", _packed(value))], title=title, single=True
-    )
+    page = EpisodePage("plan", "", _packed(value), text=static_html(shown[opens]["panes"], texts.all))
+    return render_index("page.html.j2", index, pages=[page], title=title, single=True)
 
 
 class EpisodeData:
-    """The steps of an episode as a JSON value. Each distinct line is stored once; steps refer to it by number."""
+    """The steps of an episode as a JSON value. Each distinct text is stored once; panes refer to it by number."""
 
     def __init__(self, episode: ShownEpisode) -> None:
         self._episode = episode
-        self._numbers: dict[str, int] = {}
-        self._steps: list[dict[str, object]] = []
+        self._texts = Texts()
+        self._steps: list[dict[str, Any]] = []
         self._made: tuple[object, ...] | None = None
 
-    def value(self) -> dict[str, object]:
+    def value(self) -> dict[str, Any]:
         """The value. While the episode is being played, a later call adds steps, and makes the last one again."""
         episode, tabs = self._episode, self._episode.tabs()
         trace, names = episode.trace, [OVERVIEW, *(tab.name for tab in tabs), WHY]
@@ -129,60 +139,60 @@ class EpisodeData:
             self._steps.append(self._step(episode.steps[number], tabs, number == decisive))
         return {
             "tabs": names,
-            "pictures": [OVERVIEW, *(tab.name for tab in tabs if tab.picture)],
-            "lines": list(self._numbers),
+            "lines": self._texts.all,
             "steps": self._steps,
             "opens": decisive if decisive is not None else 0 if episode.trace.ended else len(self._steps) - 1,
             "tab": WHY if episode.is_lost else OVERVIEW,
         }
 
-    def _step(self, step: Step, tabs: Sequence[Tab], is_decisive: bool) -> dict[str, object]:
+    def text(self, index: int | None = None) -> str:
+        """The step at an index, or else the one that the page opens, as HTML that needs no script."""
+        value = self.value()
+        number = value["opens"] if index is None else index
+        tabs = [value["tabs"].index(name) for name in dict.fromkeys((value["tab"], OVERVIEW))]
+        step = value["steps"][number] if value["steps"] else {"panes": []}
+        return static_html([step["panes"][tab] for tab in tabs if step["panes"]], value["lines"])
+
+    def _step(self, step: Step, tabs: Sequence[Tab], is_decisive: bool) -> dict[str, Any]:
         episode = self._episode
-        why, cause = episode.why(step), episode.explanation.cause
+        cause, errors = episode.explanation.cause, episode.explanation.errors
+        marks = {
+            "cause": is_decisive and cause is not None and cause.step == step.number,
+            "rejected answer": is_rejected(step),
+            "surprise": is_surprise(step),
+            "lasting error": any(error.step == step.number for error in errors),
+            "accepted answer": any(isinstance(event, Accepted) and event.source == "model" for event in step.events),
+            "request": bool(step.calls),
+        }
         return {
             "step": step.number,
             "command": command_of(step),
-            "rejected": is_rejected(step),
-            "surprise": is_surprise(step),
+            "usage": usage_line(step.after, step.after.seconds, UNICODE),
+            "marks": [name for name, holds in marks.items() if holds],
+            "phase": clean(episode.screen.phase(step.after)),
             "failure": episode.is_failure(step),
-            "decisive": is_decisive and cause is not None and cause.step == step.number,
-            "lines": [
-                self._numbered(_picture(episode.screen, step)),
-                *(self._numbered(map(_html, tab.lines(step, UNICODE))) for tab in tabs),
-                [self._numbered(map(_html, part)) for part in (why.head, why.answer, why.truth)],
-            ],
+            "panes": [self._overview(step), *([self._tab(tab, step)] for tab in tabs), self._why(step)],
         }
 
-    def _numbered(self, lines: Iterable[str]) -> list[int]:
-        return [self._numbers.setdefault(line, len(self._numbers)) for line in lines]
+    def _overview(self, step: Step) -> list[Element]:
+        columns = self._episode.screen.on_page(step.after, UNICODE)
+        return [
+            self._texts.element(*pane.on_page(), column=column, fixed=pane.page_columns)
+            for column, panes in enumerate(columns)
+            for pane in panes
+        ]
 
+    def _tab(self, tab: Tab, step: Step) -> Element:
+        if tab.drawing is not None:
+            return self._texts.element(tab.name, tab.drawing(step, UNICODE))
+        lines = tab.lines(step, UNICODE)
+        columns = max((line.cell_len for line in lines), default=0) if tab.picture else None
+        return self._texts.element(tab.name, Drawing((), lines), fixed=columns)
 
-_PICTURE_SIZE = (80, 44)
-"""The columns and lines of the overview: as many columns as a phone can show."""
-
-
-def _picture(screen: Screen, step: Step) -> list[str]:
-    """The screen after a step as lines of HTML."""
-    drawn = screen.draw(step.after, Canvas(*_PICTURE_SIZE, step.after.seconds, UNICODE))
-    rows = _CONSOLE.render_lines(drawn, _CONSOLE.options.update(width=_PICTURE_SIZE[0], height=None), pad=False)
-    return [
-        "".join(_styled(segment.text, str(segment.style or "")) for segment in Segment.simplify(row)) for row in rows
-    ]
-
-
-_CONSOLE = rich.console.Console(file=io.StringIO(), color_system=None)
-
-
-def _html(line: Text) -> str:
-    """A line as HTML, with the names of its styles as classes."""
-    if not line.spans:
-        return _styled(line.plain, str(line.style))
-    return "".join(_styled(segment.text, str(segment.style or "")) for segment in line.render(_CONSOLE, end=""))
-
-
-def _styled(text: str, style: str) -> str:
-    shown = escape(clean(text), quote=False)
-    return f'<span class="{escape(style)}">{shown}</span>' if style and style != "none" else shown
+    def _why(self, step: Step) -> list[Element]:
+        why = self._episode.why(step)
+        parts = (("why", why.head), ("", why.answer), ("", why.truth))
+        return [self._texts.element(title, Drawing((), lines)) for title, lines in parts]
 
 
 def render(
@@ -197,7 +207,7 @@ def render(
     return render_index(template, episode_index(all_listed, start), *loaders, pages=pages, **values)
 
 
-def render_index(template: str, index: Mapping[str, object], *loaders: jinja2.BaseLoader, **values: Any) -> str:
+def render_index(template: str, index: Mapping[str, Any], *loaders: jinja2.BaseLoader, **values: Any) -> str:
     """The HTML file with this index. `nonce` is that of its Content-Security-Policy; `live` pages read data again.
 
     A page of a `single` list of steps has no table, and no buttons for what only episodes have.
@@ -210,13 +220,13 @@ def render_index(template: str, index: Mapping[str, object], *loaders: jinja2.Ba
     )
     environment.filters["slug"] = slug
     # "<" could begin the end tag of the script element that contains the text.
-    text = json.dumps(index, separators=(",", ":")).replace("<", "\\u003c")
-    return environment.get_template(template).render(
-        {"index": Markup(text), "pages": [], "nonce": "", "live": False, "single": False, **values}
-    )
+    text = Markup(json.dumps(index, separators=(",", ":")).replace("<", "\\u003c"))
+    titles = {key: about["title"] for key, about in index["episodes"].items()}
+    common = {"index": text, "titles": titles, "pages": [], "nonce": "", "live": False, "single": False}
+    return environment.get_template(template).render(common | values)
 
 
-def episode_index(listed: Sequence[ListedEpisode], start: bool) -> dict[str, object]:
+def episode_index(listed: Sequence[ListedEpisode], start: bool) -> dict[str, Any]:
     """The table of episodes as a JSON value: lost episodes by their causes, and modes without a model last."""
     pages = [episode.page for episode in listed if episode.page is not None]
     paths = {episode.status.path for episode in listed}
@@ -241,16 +251,21 @@ def episode_index(listed: Sequence[ListedEpisode], start: bool) -> dict[str, obj
     }
 
 
-def run_index(runs: Iterable[tuple[RunRow, str]]) -> dict[str, object]:
+def run_index(runs: Iterable[tuple[RunRow, str]]) -> dict[str, Any]:
     """The table of runs as a JSON value; with each run comes the address of its page."""
     listed = list(runs)
-    rows = ({"key": address, "href": address, "group": ""} for _, address in listed)
+    rows = ({"key": address, "href": address, "group": "", "counts": _counts(run)} for run, address in listed)
     return {
         "noun": "runs",
         **_table(RUN_COLUMNS, [run for run, _ in listed], rows),
         "episodes": {},
         "start": [],
     }
+
+
+def _counts(run: RunRow) -> tuple[int, int, int]:
+    """The numbers of won, lost and open episodes."""
+    return run.won, run.played - run.won, max(0, run.cells - run.played)
 
 
 def _ending(status: EpisodeStatus) -> str:

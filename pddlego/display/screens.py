@@ -15,7 +15,7 @@ from rich.text import Text
 from pddlego.display.console import Glyphs
 from pddlego.display.description import describe, with_words
 from pddlego.display.rows import wrapped
-from pddlego.episode.events import Outcome
+from pddlego.episode.events import Accepted, Outcome
 from pddlego.episode.trace import OpenRequest, Step, Trace
 from pddlego.models.base import label
 from pddlego.runs.cells import NO_MODEL
@@ -32,6 +32,9 @@ MIN_WIDTH, MIN_HEIGHT = 72, 20
 
 WIDE = 110
 """The terminal width from which panes are drawn side by side."""
+
+_PAGE_WIDTH = 200
+"""The width of a terminal that has all panes of a method: those of a page."""
 
 _MAX_HEIGHT, _RESULT_ROWS = 44, 3
 
@@ -64,12 +67,25 @@ Fit = Callable[[int, int], Sequence[Text]]
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """The content of a pane on a page: the parts of an SVG picture, which may be empty, and the lines below it."""
+
+    parts: Sequence[str]
+    lines: Sequence[Text]
+
+
+_UNWRAPPED = 10_000
+"""The columns of a pane on a page, which wraps the lines itself."""
+
+
+@dataclass(frozen=True)
 class Pane:
-    """A titled part of a screen.
+    """A titled part of a screen, which is drawn as text in a terminal and as an element of a page.
 
     `height` counts lines with the border; None takes the lines that the other panes of the column leave. If the rows do
     not fit, the pane is scrolled to just before `first_row`. A pane that `shows_latest` events is the only one on a
-    terminal with room for one pane. A title may depend on the width and height inside the border.
+    terminal with room for one pane. A title may depend on the width and height inside the border. A page shows the
+    `drawing`, or else at most `page_rows` rows of `page_columns`, which it does not wrap if they are set.
     """
 
     title: str | Callable[[int, int], str]
@@ -78,6 +94,9 @@ class Pane:
     first_row: int | None = None
     subtitle: Text | None = None
     shows_latest: bool = False
+    drawing: Callable[[], Drawing] | None = None
+    page_rows: int = 500
+    page_columns: int | None = None
 
     def draw(self, width: int, height: int) -> Panel:
         """The pane in exactly this size."""
@@ -90,6 +109,12 @@ class Pane:
         body = Text("\n", no_wrap=True, overflow="ellipsis").join(rows[:room])
         title = self.title if isinstance(self.title, str) else self.title(width - 4, room)
         return Panel(body, title=title, subtitle=subtitle, width=width, height=height, border_style="dim")
+
+    def on_page(self) -> tuple[str, Drawing]:
+        """The title and the content on a page."""
+        columns = self.page_columns or _UNWRAPPED
+        title = self.title if isinstance(self.title, str) else self.title(columns, self.page_rows)
+        return title, self.drawing() if self.drawing else Drawing((), self.fit(columns, self.page_rows))
 
 
 ColumnPart = Pane | tuple[Pane, Pane]
@@ -132,24 +157,28 @@ class Tab:
     """A list of lines about a step. `fits` selects the episodes with this tab.
 
     `picture` makes the lines for a given number of columns, where these are known: lines of a picture are not wrapped.
+    A page shows the `drawing` in place of the lines.
     """
 
     name: str
     lines: Callable[[Step, Glyphs], Sequence[Text]]
     fits: Callable[[Trace], bool] = lambda trace: True
     picture: Callable[[Step, Glyphs, int], Sequence[Text]] | None = None
+    drawing: Callable[[Step, Glyphs], Drawing] | None = None
 
 
 @dataclass(frozen=True)
 class Screen:
     """The panes for a trace, and the tabs for its steps. The trace must not contain control characters.
 
-    `checks_running` are episodes that are shown with the method's checks also while they run.
+    `checks_running` are episodes that are shown with the method's checks also while they run. `phase` names what the
+    episode is at, such as the goal of the plan: a time line has a colour for each.
     """
 
     panes: Callable[[Trace, Canvas], Sequence[PaneColumn]]
     tabs: Sequence[Tab] = field(default=())
     checks_running: Callable[[Trace], bool] = lambda trace: False
+    phase: Callable[[Trace], str] = lambda trace: ""
 
     def draw(self, trace: Trace, canvas: Canvas) -> RenderableType:
         """The title line, the panes and the result, at most as high as the canvas."""
@@ -159,6 +188,11 @@ class Screen:
         free = canvas.width - sum(column.width or 0 for column in columns)
         drawn = [column.draw(column.width or free, height) for column in columns]
         return Group(title_line(trace, canvas), drawn[0] if len(drawn) == 1 else _beside(*drawn), *result)
+
+    def on_page(self, trace: Trace, glyphs: Glyphs) -> Sequence[Sequence[Pane]]:
+        """The columns of panes for a page, which puts them side by side where there is room."""
+        canvas = Canvas(_PAGE_WIDTH, _MAX_HEIGHT, trace.seconds, glyphs)
+        return [column.panes for column in self.panes(trace, canvas)]
 
     def draw_latest(self, trace: Trace, canvas: Canvas) -> RenderableType:
         """The title line and the pane with the latest events."""
@@ -302,20 +336,33 @@ def conversation(
     return Pane(title, talk, pane_height, shows_latest=True)
 
 
-def _line_panes(trace: Trace, canvas: Canvas) -> list[PaneColumn]:
-    """One pane with the lines of the latest events."""
-    events = (with_words(event, trace) for event in trace.events[-_LOG_EVENTS:])
-    event_lines = (line for event in events for line in describe(event, canvas.glyphs).brief)
-    lines = [Text(clean(line.text), line.style) for line in event_lines][-_LOG_LINES:]
+def _line_panes(trace: Trace, canvas: Canvas, is_page: bool = False) -> list[PaneColumn]:
+    """One pane with the lines of the latest events, on a page with a line for each change."""
+    described = ((event, describe(with_words(event, trace), canvas.glyphs)) for event in trace.events[-_LOG_EVENTS:])
+    parts = (about.body if is_page and isinstance(event, Accepted) else about.brief for event, about in described)
+    lines = [Text(clean(line.text), line.style) for part in parts for line in part][-_LOG_LINES:]
 
     def fit(width: int, height: int) -> list[Text]:
         streamed = streamed_lines(trace, width, (height + 2) // 3)
         return wrapped([*lines, *request_lines(trace, canvas.now), *streamed], width)[-height:]
 
-    return [PaneColumn([Pane("episode", fit)])]
+    return [PaneColumn([Pane("episode", fit, page_rows=_LOG_LINES)])]
 
 
-LINES = Screen(_line_panes)
+class _LineScreen(Screen):
+    def on_page(self, trace: Trace, glyphs: Glyphs) -> Sequence[Sequence[Pane]]:
+        """The texts that were accepted last, beside the events."""
+        texts = {event.kind: event.text for event in trace.all(Accepted)}
+        log = _line_panes(trace, Canvas(_PAGE_WIDTH, _MAX_HEIGHT, trace.seconds, glyphs), True)[0].panes
+        return [[_text_pane(kind, text) for kind, text in texts.items()], log] if texts else [log]
+
+
+def _text_pane(title: str, text: str) -> Pane:
+    rows = [*map(Text, clean(text).splitlines())]
+    return Pane(title, lambda width, height: rows[:height])
+
+
+LINES = _LineScreen(_line_panes)
 """The screen of a method that has no panes of its own."""
 
 _LOG_LINES, _LOG_EVENTS = 200, 2_000

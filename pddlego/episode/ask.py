@@ -55,7 +55,7 @@ def ask(model: Model, request: Request, budget: Budget, attempt: int = 0) -> Gen
     text, reasoning = writable(answer.text[:MAX_ANSWER]), writable(answer.reasoning[:MAX_ANSWER])
     answer = replace(answer, text=text, reasoning=reasoning)
     notes = (note for note in (request.note, note_on(answer)) if note not in answer.note)  # a recorded answer has them
-    answer = replace(answer, note="; ".join(filter(None, (*notes, answer.note))))
+    answer = replace(answer, note="; ".join(filter(None, (*notes, answer.note))), window=request.window)
     budget.answered(answer)
     yield Answered(call, answer)
     return answer

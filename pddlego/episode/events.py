@@ -67,11 +67,6 @@ class Event:
         """Why the planner gave up, as `(STATUS): GOAL`; empty if it did not."""
         return ""
 
-    @property
-    def planner_calls(self) -> tuple[tuple[str, float], ...]:
-        """The planning calls in this event, which end with it: the status of each, and its seconds."""
-        return ()
-
 
 @runtime_checkable
 class Response(Protocol):
@@ -262,9 +257,9 @@ class Usage:
         )
 
 
-Cause = Literal["", "calls", "tokens", "seconds", "evaluation", "refused", "no endpoint"]
+Cause = Literal["", "calls", "tokens", "seconds", "evaluation", "refused", "no endpoint", "replay"]
 """The exhausted budget of an outcome `budget`: a limit of the episode, or the budget of the whole evaluation. Of a
-`model error`: that of the `ModelError`."""
+`model error`: that of the `ModelError`. `replay`: a `ReplayError` ended the episode."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 from pddlego.episode.budget import Budget, EpisodeOver
 from pddlego.episode.events import Cause, Ended, Event, Outcome
-from pddlego.errors import BudgetSpentError, ModelError, PddlegoError
+from pddlego.errors import BudgetSpentError, ModelError, PddlegoError, ReplayError
 from pddlego.util.text import writable
 from pddlego.util.unexpected import explained
 
@@ -49,7 +49,7 @@ def _to_its_end(body: Body, budget: Budget, first: Event | None) -> Body:
     except ModelError as error:
         yield ended(Outcome.MODEL_ERROR, error.sentence, error.cause)
     except PddlegoError as error:
-        yield ended(Outcome.CRASHED, error.sentence)
+        yield ended(Outcome.CRASHED, error.sentence, "replay" if isinstance(error, ReplayError) else "")
     except KeyboardInterrupt:
         yield ended(Outcome.INTERRUPTED, "stopped by the user")
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- the episode's border: a bug ends only this episode

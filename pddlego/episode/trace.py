@@ -65,7 +65,7 @@ class Call:
 
     `verdict` is the event that accepted or rejected the answer, or the response to its command (of several commands,
     the last that was refused, or else the first); None without one. Answers in the same attempt, as in mode
-    `full-steps`, share it. `replaced`: a person replaced the answer, so the verdict is about the replacement. `place`
+    `full+steps`, share it. `replaced`: a person replaced the answer, so the verdict is about the replacement. `place`
     and `judged_at` are indices in the trace.
     """
 

@@ -11,9 +11,12 @@ from typing import Any
 
 from pddlego.episode.events import Event
 from pddlego.errors import PddlegoError, UsageError
+from pddlego.evaluation.dependencies import reads
 from pddlego.evaluation.models import is_free
+from pddlego.evaluation.playing import play
+from pddlego.evaluation.resources import make_limiter, make_planners
 from pddlego.evaluation.runner import Executor, Player, Runner
-from pddlego.evaluation.setup import Setup, make_limiter, make_planners, play, reads
+from pddlego.evaluation.setup import Setup
 from pddlego.evaluation.table import cost_of, result_table
 from pddlego.methods.base import base_mode
 from pddlego.methods.registry import make_codec, measuring_of, modes, parse_mode
@@ -68,8 +71,8 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
             store.warnings += ledger.warnings
             store.recover(cells)
             _check_ledger(path, ledger, store)
-            paid = ((one, cost_of([one], prices)) for one in store.attempts if one.usage.tokens)
-            ledger.price(prices, {one.cell.label: cost / one.usage.tokens for one, cost in paid if cost})
+            paid = ((attempt, cost_of([attempt], prices)) for attempt in store.attempts if attempt.usage.tokens)
+            ledger.price(prices, {attempt.cell.label: cost / attempt.usage.tokens for attempt, cost in paid if cost})
             limiter = make_limiter(setup, ledger, prices)
             known = {cell: summary for cell in cells if (summary := store.finished(cell)) is not None}
             waiting = [cell for cell in cells if cell not in known]
@@ -95,7 +98,7 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
         running.results += [summary for summary in results if summary.cell in mine]
         running.attempts += [summary for summary in store.attempts if summary.cell in mine]
         labels = {cell.label for cell in cells}
-        running.entries += [one for one in read_ledger(path / LEDGER)[0].values() if one.origin in labels]
+        running.entries += [entry for entry in read_ledger(path / LEDGER)[0].values() if entry.origin in labels]
         write_run_file(path / TABLE, result_table(results))
         for cell in {cell.configuration: cell for cell in cells}.values():
             with suppress(PddlegoError):  # no result depends on the copy
@@ -119,7 +122,7 @@ def open_store(
 
 
 def _check_ledger(path: Path, ledger: Ledger, store: Store) -> None:
-    """Raises `UsageError` if the ledger has fewer requests than the results: then the amount spent is unknown."""
+    """Raise `UsageError` if the ledger has fewer requests than the results: then the amount spent is unknown."""
     known = {mode.name for mode in modes()}  # a method that is no longer installed may have built-in models
     attempts = [summary for summary in store.attempts if base_mode(summary.cell.mode) in known]
     paid = [summary for summary in attempts if not is_free(summary.cell)]
@@ -145,8 +148,9 @@ def _executor(setup: Setup, player: Player, limiter: SharedLimiter, ledger: Ledg
 
 def _carried(store: Store, cell: Cell, before: Iterable[Cell]) -> str:
     """The text of the last won episode among the cells `before` of the same configuration; empty without one."""
-    if not (kind := parse_mode(cell.mode).mode.carries.kind):
+    carries = parse_mode(cell.mode).mode.carries
+    if not carries.kind:
         return ""
     results = {result.cell: result for result in store.results()}
-    own = [results[one] for one in before if one in results and one.configuration == cell.configuration]
-    return kept_text(store.path, own, make_codec(), kind)
+    earlier = [results[key] for key in before if key in results and key.configuration == cell.configuration]
+    return kept_text(store.path, earlier, make_codec(), carries.kind, carries.of_lost)

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import COMMON_GROUPS
-from pddlego.evaluation.setup import reads
-from pddlego.methods.base import base_mode
+from pddlego.evaluation.dependencies import reads
+from pddlego.methods.base import WITHOUT, base_mode
 from pddlego.methods.registry import method, parse_mode
 from pddlego.runs.folders import LATEST, find_run
 from pddlego.runs.store import read_configuration, read_matrices, read_results
@@ -26,7 +26,7 @@ def options_line(paths: Iterable[Path], modes: Iterable[str]) -> str:
 
     The word before them keeps a spreadsheet from reading a cell that begins with a hyphen as a formula.
     """
-    ablated = (f"--ablate {'+'.join(parse_mode(mode).without)}" for mode in modes if base_mode(mode) != mode)
+    ablated = (f"--ablate {'+'.join(parse_mode(mode).without)}" for mode in modes if WITHOUT in mode)
     changed = dict.fromkeys([*chain(*map(_changed, paths)), *ablated])
     return f"options: {', '.join(changed)}" if changed else ""
 
@@ -69,7 +69,10 @@ def _requests(path: Path, source: str, game: str, modes: Iterable[str]) -> str:
 def _differences(
     kind: type[BaseModel], values: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """The options with other values than their `defaults`, each as a flag, or as `KEY=VALUE` if it has none."""
+    """The options with other values than their `defaults`, each as a flag, or as `KEY=VALUE` if it has none.
+
+    The run or file that an episode begins from is `--from`.
+    """
     options = {option.field: option for option in options_of(kind)}
     for name, value in values.items():
         default, option = defaults.get(name), options.get(name)
@@ -80,6 +83,11 @@ def _differences(
             if changed:
                 yield name, one_line(", ".join(f"{key}={item}" for key, item in pairs), 200)
         elif value != default:
-            flag = f"--{option.name.replace('_', '-')}" if option and option.flag else name
-            text = Path(value).name if name.endswith("_from") else value
-            yield name, one_line(flag if value is True else f"{flag} {text}", 80)
+            if name.endswith("_from"):
+                text = f"--from {Path(value).name}"
+            elif option is not None and option.typed:
+                flag = f"--{option.name.replace('_', '-')}"
+                text = flag if value is True else f"{flag} {value}"
+            else:
+                text = f"{option.name if option is not None else name}={value}"
+            yield name, one_line(text, 80)

@@ -25,8 +25,10 @@ from typing import Any
 from pddlego.episode.events import Ended, Event, Outcome
 from pddlego.episode.trace import TimedEvent
 from pddlego.errors import UsageError
+from pddlego.evaluation.playing import play
+from pddlego.evaluation.resources import make_limiter
 from pddlego.evaluation.runner import Executor, LostExecutorError, LostWorkerError
-from pddlego.evaluation.setup import Setup, make_limiter, play
+from pddlego.evaluation.setup import Setup
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Request
 from pddlego.models.limiter import Ledger, Load, Permit, Price, SharedLimiter, Spending

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from pddlego.errors import UsageError
 from pddlego.methods.base import BUILT_IN_MODEL
-from pddlego.methods.registry import methods, modes, parse_mode
+from pddlego.methods.registry import chosen_mode, methods, modes
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models.endpoint import Endpoint
 from pddlego.runs.folders import RUNS, RUNS_VARIABLE
@@ -42,7 +42,7 @@ class WhatOptions(Options):
     repeats: int = option(1, "Episodes per seed.", ge=1, le=10_000)
     set: tuple[str, ...] = option(
         (),
-        "An option of the method or parameter of the game. Repeatable.",
+        "An option of the method (see 'pddlego config') or parameter of the game. Repeatable.",
         Flag(metavar="KEY=VALUE", repeatable=True),
     )
 
@@ -79,9 +79,11 @@ class WhatOptions(Options):
     @classmethod
     def _modes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         try:
-            return tuple(dict.fromkeys(str(parse_mode(mode)) for mode in value))
+            return tuple(dict.fromkeys(str(chosen_mode(mode)) for mode in value))
         except UsageError as error:
-            text = f"{error.what}. {error.reason} {error.next_step}".removesuffix(".")
+            if not error.reason:  # the one line about an old name
+                raise
+            text = " ".join((f"{error.what}.", error.reason, error.next_step)).removesuffix(".")
             raise PydanticCustomError("mode", "{reason}", {"reason": text}) from error
 
     @field_validator("ablate")
@@ -117,7 +119,8 @@ class LimitOptions(Options):
 class Run(Options):
     """Where and how episodes are played.
 
-    With `carry`, an episode begins from the text of the last won episode with its setting, mode and model (`Carried`).
+    With `carry`, an episode begins from the text of an earlier one with its setting, mode and model (`Carried`), and
+    with `from_` from that of a run or a file. Run folders record it with the options of the method.
     """
 
     model_config = ConfigDict(title="Run")
@@ -131,9 +134,16 @@ class Run(Options):
         None, "Address of the Ray cluster.", Flag(affects_episodes=False, default="a local one")
     )
     carry: bool = option(False, "Begin with the domain or rules of the last won episode.")
+    from_: str | None = option(
+        None,
+        "Begin with the domain or rules of this run or file.",
+        Flag(affects_episodes=False, metavar="RUN|FILE"),
+        name="from",
+        min_length=1,
+    )
     run: str | None = option(None, "Name of the run folder.", Flag(affects_episodes=False, default="from the cells"))
     runs: str = option(
-        RUNS, "Folder that contains the run folders.", Flag(variable=RUNS_VARIABLE, affects_episodes=False)
+        RUNS, "Folder that contains the run folders.", Flag(RUNS_VARIABLE, affects_episodes=False, typed=False)
     )
 
 
@@ -238,6 +248,7 @@ def _assigned(
 ) -> Iterator[tuple[str, str, Any]]:
     """Group, option and value of each key, at the top or in a table. Raises `UsageError` for unknown keys."""
     for key, value in values.items():
+        key = key.removesuffix("_")  # `from_` in Python, where `from` is a keyword
         if key in known and isinstance(value, Mapping):
             options = {
                 key_name: option.name for option in options_of(known[key]) for key_name in (option.field, option.name)
@@ -276,10 +287,11 @@ def with_overrides(method: str, options: BaseModel, overrides: Mapping[str, str]
 
     Raises `UsageError` for unknown names.
     """
-    fields = type(options).model_fields
-    changes: dict[str, Any] = {key: value for key, value in overrides.items() if key in fields and key != PARAMETERS}
-    rest = {key: value for key, value in overrides.items() if key not in changes}
-    if rest and PARAMETERS not in fields:
+    fields = {option.name: option.field for option in options_of(type(options))}
+    has_parameters = fields.pop(PARAMETERS, None) is not None
+    changes: dict[str, Any] = {fields[key]: value for key, value in overrides.items() if key in fields}
+    rest = {key: value for key, value in overrides.items() if key not in fields}
+    if rest and not has_parameters:
         wrong = next(iter(rest))
         reason = f"Its options are: {', '.join(fields) or '(none)'}."
         raise UsageError(f"{method} has no option '{wrong}'", reason, suggestion(wrong, fields, "Use --set KEY=VALUE."))
@@ -305,7 +317,8 @@ def _validated(kind: type[T], values: Mapping[str, Any], origins: Mapping[str, s
         name = str(first["loc"][0]) if first["loc"] else "?"
         rejected, origin = values.get(name), origins.get(name, "file")
         value = (", ".join(map(str, rejected)) if isinstance(rejected, (tuple, list)) else str(rejected))[:60]
-        what = f"--{name.replace('_', '-')} {value}" if origin == FLAG else f"{name} = {value}"
+        typed = any(option.typed for option in options_of(kind) if name in (option.name, option.field))
+        what = f"--{name.replace('_', '-')} {value}" if origin == FLAG and typed else f"{name} = {value}"
         where = "" if origin in (FLAG, ARGUMENT) else f" It is set in: {origin}."
         advice = "Choose another value: see the command's --help."
         end = "" if first["msg"].endswith("?") else "."

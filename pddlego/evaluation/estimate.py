@@ -14,7 +14,9 @@ from rich.console import RenderableType
 from pddlego.episode.events import Answered, Ended
 from pddlego.errors import PddlegoError, UsageError
 from pddlego.evaluation.models import is_free
-from pddlego.evaluation.setup import Setup, make_planners, play, run_path
+from pddlego.evaluation.playing import play
+from pddlego.evaluation.resources import make_planners
+from pddlego.evaluation.setup import Setup, run_path
 from pddlego.evaluation.table import Configuration, ShownColumn, by_configuration, fitted_table
 from pddlego.evaluation.truth import last_attempts
 from pddlego.methods.base import BUILT_IN_MODEL

@@ -226,7 +226,7 @@ def _flight(state: EvaluationState) -> Text:
 def _foot(state: EvaluationState, seconds: float, spent: str) -> str:
     done, planned = len(state.results), len(state.cells)
     left = planned - done
-    parts = [f"{done} of {planned} episodes", _clock(seconds)]
+    parts = [f"{done} of {count(planned, 'episode')}", _clock(seconds)]
     if state.fresh and left:
         parts.append(f"about {_clock(left * seconds / state.fresh)} to go")
     return " · ".join([*parts, *([spent] if spent else [])])

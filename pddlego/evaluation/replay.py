@@ -16,10 +16,11 @@ from pydantic import BaseModel
 from pddlego.episode.approval import Decision, RecordedApprover
 from pddlego.episode.events import Ended, Event, Judged, Outcome, step_of
 from pddlego.episode.trace import Trace
-from pddlego.errors import DIFFERS, EngineError, JournalError, PddlegoError, UsageError
+from pddlego.errors import EngineError, JournalError, PddlegoError, UsageError
 from pddlego.evaluation.config import Config, LimitOptions
 from pddlego.evaluation.setup import SettingUse
 from pddlego.methods.base import Method, Setting, Tools
+from pddlego.methods.old_modes import refuse_removed
 from pddlego.methods.registry import make_codec, method, parse_mode
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models.base import Model
@@ -195,17 +196,18 @@ def _is_repeated(event: Event) -> bool:
 
 
 def _check_replay(then: Event, now: Event | None) -> None:
-    """Raises the error that ended the replay, if the recorded episode did not end there."""
+    """Raise the error that ended the replay, if the recorded episode did not end there."""
     if isinstance(now, Ended) and not isinstance(then, Ended):
         if now.outcome is Outcome.INTERRUPTED:
             raise KeyboardInterrupt
-        if now.outcome is Outcome.CRASHED and not now.message.startswith(DIFFERS):
+        if now.outcome is Outcome.CRASHED and now.cause != "replay":
             raise EngineError("The episode could not be played to its end", now.message, "Run 'pddlego doctor'.")
 
 
 def _play_again(recorded: Recorded, planner: Planner) -> Timed:
     """The events of the recorded episode while it is played again."""
     trace = recorded.trace
+    refuse_removed(trace.begun.mode)
     judged = [(event.what, Decision(event.decision, event.text)) for event in trace.all(Judged)]
     answers = [(call.request, call.completion) for call in trace.calls]
     transcript = TranscriptModel(answers, str(recorded.path), trace.begun.model)

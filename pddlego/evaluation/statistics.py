@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
 
 from pddlego.runs.summary import Summary
 
@@ -14,6 +17,9 @@ _Z = statistics.NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
 
 _FEWEST = 6
 """Pairs below which no interval of a mean is given."""
+
+_MANY = 2_000
+"""Pairs above which the interval of a mean is that of the normal distribution, which takes no samples."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +76,60 @@ def paired_difference(pairs: Sequence[tuple[bool, bool]]) -> Interval:
 def bootstrap_mean(differences: Sequence[float], samples: int = 9_999) -> Interval:
     """The bootstrap interval (percentiles) of the mean of paired differences. The same numbers give the same interval.
 
-    With fewer than `_FEWEST` differences the interval is infinite.
+    With fewer than `_FEWEST` differences the interval is infinite. With more than `_MANY`, it is that of the normal
+    distribution.
     """
     if len(differences) < _FEWEST:
         return Interval(float("-inf"), float("inf"))
     if len(set(differences)) == 1:
         return Interval(differences[0], differences[0])
-    import numpy
-
-    random, values, means = numpy.random.default_rng(0), numpy.asarray(differences, dtype=float), []
-    for _ in range(samples):  # one at a time: all together would take gigabytes for 100,000 differences
-        means.append(float(values[random.integers(0, len(values), len(values))].mean()))
+    size = len(differences)
+    if size > _MANY:
+        mean, margin = statistics.fmean(differences), _Z * statistics.stdev(differences) / math.sqrt(size)
+        return Interval(mean - margin, mean + margin)
+    positions = _kept_positions(size, samples) if size <= _BYTE else _positions(size)
+    drawn = map(differences.__getitem__, positions)
+    means = sorted(math.fsum(islice(drawn, size)) / size for _ in range(samples))
     tail = 100 * (1 - _CONFIDENCE) / 2
-    low, high = numpy.percentile(means, (tail, 100 - tail))
-    return Interval(float(low), float(high))
+    return Interval(_quantile(means, tail / 100), _quantile(means, (100 - tail) / 100))
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """The value below which this share of the numbers is, between two numbers by linear interpolation."""
+    place, part = divmod((len(ordered) - 1) * share, 1)
+    low, high = ordered[int(place) : int(place) + 2]
+    return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
+
+
+_BYTE = 1 << 8
+_WORD = (1 << 32) - 1
+_LONG_WORD = (1 << 64) - 1
+_STATE = (1 << 128) - 1
+_SEED = 35399562948360463058890781895381311971
+_STEP = 87136372517582989555478159403783844777
+_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
+
+
+def _positions(size: int) -> Iterator[int]:
+    """Random numbers below `size`, the same ones each time: those of `numpy.random.default_rng(0).integers`.
+
+    The generator is PCG64 (O'Neill 2014), whose 128 bits of state give two words; Lemire's method (2019) brings a word
+    below `size` without bias.
+    """
+    state, least = _SEED, (1 << 32) % size
+    while True:
+        state = (state * _FACTOR + _STEP) & _STATE
+        word = (state >> 64) ^ (state & _LONG_WORD)
+        word = word >> (state >> 122) | word << 64 - (state >> 122)  # rotated; the bits above 64 are not used
+        for half in (word & _WORD, word >> 32 & _WORD):
+            if (half * size) & _WORD >= least:
+                yield half * size >> 32
+
+
+@lru_cache(maxsize=32)
+def _kept_positions(size: int, samples: int) -> bytes:
+    """The positions of all samples of at most 256 numbers: a report has many intervals of equally many numbers."""
+    return bytes(islice(_positions(size), size * samples))
 
 
 @dataclass(frozen=True)

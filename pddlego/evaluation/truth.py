@@ -20,6 +20,7 @@ from pddlego.runs.cells import NO_MODEL, Cell
 from pddlego.runs.folders import EPISODES
 from pddlego.runs.store import TRUTH, append_summary, journal_name, read_results, read_truth
 from pddlego.runs.summary import LastingError, Measures, Summary, summarize
+from pddlego.util.files import digest
 from pddlego.util.text import suggestion
 
 Progress = Callable[[int, int], None]
@@ -174,6 +175,8 @@ def _check(folder: Path, result: Summary, loader: SettingLoader) -> Measures:
     journal = folder / EPISODES / journal_name(result.cell, result.attempt)
     if not journal.is_file():
         raise JournalError(f"{journal} is missing", "The file was removed.", "Restore the file.")
+    if digest(journal) != result.digest:  # what is left of a cut file has other numbers
+        raise JournalError(f"{journal} has changed", "The episode ended with another text.", "Restore the file.")
     checked = check_episode(journal, loader=loader)[1]
     with suppress(JournalError):  # a folder that cannot be written is checked again
         append_summary(folder / TRUTH, replace(checked, digest=result.digest), flush=False)

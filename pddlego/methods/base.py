@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pddlego.errors import ReservedNameError, UsageError
+from pddlego.methods.old_modes import current_name
 from pddlego.util.text import suggestion
 
 if TYPE_CHECKING:  # the modules of options import this one, and every command needs these
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # the modules of options import this one, and every command n
     from pddlego.models import Model, Request
     from pddlego.models.transcript import Conversation
     from pddlego.planning import Planner, Search
+    from pddlego.planning.learning.learner import LearnedDomain
     from pddlego.runs.cells import Cell
     from pddlego.runs.summary import Measures, Summary
 
@@ -71,12 +73,14 @@ class BuiltIn:
 class Carried:
     """A text that an episode begins from and may change. Its last event `Accepted` of this `kind` has the final text.
 
-    `--carry` passes it from a won episode to the next one, as `Tools.first_text`; `Started.details` has it by its
-    `kind`. Run folders keep it as a file with this `suffix`. Without a `kind` there is no such text.
+    `--carry` passes it from a won episode, or one `of_lost` episodes too, to the next one, as `Tools.first_text`;
+    `Started.details` has it by its `kind`. Run folders keep it as a file with this `suffix`. Without a `kind` there is
+    no such text.
     """
 
     kind: str = ""
     suffix: str = ""
+    of_lost: bool = False
 
     @property
     def option(self) -> str:
@@ -86,13 +90,14 @@ class Carried:
 
 @dataclass(frozen=True)
 class Mode:
-    """A value of `--mode`. `plays` is the kind of setting that the mode is for.
+    """A value of `--mode`: `NAME`, or `NAME+PART` for the mode NAME with a part that it usually lacks.
 
-    `parts` maps each part that `-no-PART` may remove to the effect of its removal. `confirms` are the kinds of things
-    that a person may be asked to approve. A mode without `asks_model` is played once, whatever the models; a mode with
-    `needs_person` needs a terminal. In a mode with `advises` the planner waits for answers of the model, so each worker
-    needs a planner of its own. Answers in a mode that is `rewarded` are judged by the truth (`Method.referee`).
-    `carries` is the text that an episode in this mode begins from.
+    `plays` is the kind of setting that the mode is for. `parts` maps each part that `-no-PART` may remove to the effect
+    of its removal; a variant lacks one of them, or a group of parts that are removed `together`. `confirms` are the
+    kinds of things that a person may be asked to approve. A mode without `asks_model` is played once, whatever the
+    models; a mode with `needs_person` needs a terminal. In a mode with `advises` the planner waits for answers of the
+    model, so each worker needs a planner of its own. Answers in a mode that is `rewarded` are judged by the truth
+    (`Method.referee`). `carries` is the text that an episode in this mode begins from.
     """
 
     name: str
@@ -100,11 +105,18 @@ class Mode:
     plays: str
     parts: Mapping[str, str] = field(default_factory=dict)
     confirms: tuple[str, ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
     asks_model: bool = True
     needs_person: bool = False
     advises: bool = False
     rewarded: bool = False
     carries: Carried = Carried()
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names of the mode and of all its variants."""
+        groups = ((), *((part,) for part in self.parts), *self.together)
+        return tuple(str(Variant(self, tuple(sorted(group)))) for group in groups)
 
 
 @dataclass(frozen=True)
@@ -119,14 +131,18 @@ class Variant:
 
 
 def base_mode(mode: str) -> str:
-    """The mode without its removed parts; other names are returned unchanged."""
-    return mode.partition(WITHOUT)[0]
+    """The mode without its removed parts, under its name of today; other names are returned unchanged."""
+    return current_name(mode.partition(WITHOUT)[0])
 
 
 def parse_variant(text: str, modes: Iterable[Mode]) -> Variant:
-    """Parse the name of a mode, such as `edit-no-feedback`. Raises `UsageError` for an unknown one."""
+    """Parse the name of a mode in an episode, such as `edit-no-feedback`. Raises `UsageError` for an unknown one.
+
+    Old names are read, and variants without any of the parts: runs may have been recorded with them.
+    """
     base, *without = text.split(WITHOUT)
     known = {mode.name: mode for mode in modes}
+    base = base if base in known else current_name(base)
     if base not in known:
         near = suggestion(base, known, f"The modes are: {', '.join(known)}.")
         raise UsageError(f"Unknown mode '{text}'", near, "'pddlego games GAME' lists those of a game.")
@@ -203,14 +219,14 @@ class Setting:
         return {}
 
     def check_mode(self, variant: Variant) -> None:
-        """Raises `UsageError` if the setting cannot be played in a mode, or not without these parts of it."""
+        """Raise `UsageError` if the setting cannot be played in a mode, or not without these parts of it."""
 
     def check(self, planner: Planner) -> None:
-        """Raises `PddlegoError` if the setting cannot be played on this machine or with this planner."""
+        """Raise `PddlegoError` if the setting cannot be played on this machine or with this planner."""
 
 
 def check_seed(setting: Setting, seed: int) -> None:
-    """Raises `UsageError` if the setting has no such seed."""
+    """Raise `UsageError` if the setting has no such seed."""
     valid = setting.all_seeds
     if seed not in valid:
         splits = ", ".join(f"{name} {split.start}-{split.stop - 1}" for name, split in setting.seeds.items())
@@ -328,7 +344,7 @@ class Figure:
 class Measuring:
     """What a method measures, and the columns, tables and figures that show it.
 
-    `best` computes the optimum of the compared column on a seed, or None. `checked` returns a recorded episode, in a
+    `checked` returns a recorded episode, in a
     setting with options, with additional events that check the model's claims; it may compare them with the answers of
     another model. `checker` returns the same events of a running episode one by one, if that takes no time and no
     second game; else it raises `UsageError`. `published` returns a paper's means of the number `printed` (or of the
@@ -348,7 +364,6 @@ class Measuring:
     more_published: Callable[[str, Mapping[str, Any]], Mapping[str, Published]] | None = None
     restarts: bool = False
     baseline: str = ""
-    best: Callable[[Any, int, Planner], int | None] | None = None
     checked: Callable[[Trace, Any, Any, Model | None], Trace] | None = None
     checker: Callable[[Trace, Any, Any], Callable[[Event], Iterable[Event]]] | None = None
 
@@ -458,9 +473,11 @@ class Method:
     paper: str = ""
     """The paper that the method is from."""
     read_by: Mapping[str, Collection[str]] = {}
-    """The modes that read an option, prompts whose names begin with a word (`prompts/WORD`), or the `planner`.
+    """What reads an option (by its field), prompts whose names begin with a word (`prompts/WORD`), or the `planner`:
+    modes, and kinds of settings.
 
-    What is not named is read by every mode. The prompts are read by modes that ask a model.
+    What is not named is read by every mode. The prompts are read by modes that ask a model. An option that is chosen
+    for an evaluation, and that nothing in it reads, is refused.
     """
     options: type[BaseModel]
     """The options of the method, which users set by `--set`, in its configuration table, or by a flag of the same name.
@@ -523,6 +540,10 @@ class Method:
         """The first request of typical settings, by their names: `pddlego doctor` estimates a model's time for them."""
         return {}
 
+    def suiting_mode(self, model: Model) -> str:
+        """A line of `pddlego doctor` about the mode that suits a model; empty if the method does not advise."""
+        return ""
+
     def referee(self, setting: Any, mode: str, seed: int) -> Referee | None:
         """The referee of an episode in a mode that is `rewarded`; None if its truth cannot be known."""
         return None
@@ -530,6 +551,16 @@ class Method:
     def rewards(self, setting: Any, mode: str, request: Request, expert: str) -> RewardOf:
         """The reward function for answers to `request`. `expert` is the built-in model's answer."""
         raise NotImplementedError
+
+    def learned(self, episodes: Sequence[tuple[Trace, Any, Any]], true: bool) -> LearnedDomain:
+        """The actions that the plans of recorded episodes of one setting teach, each with the setting and its options.
+
+        They are learned from `true` facts, or from those that the model read.
+
+        Raises `UsageError` if the method records no transitions, or if its truth cannot be known.
+        """
+        reason = f"The method {self.name} records no transitions."
+        raise UsageError("Nothing can be learned from these episodes", reason, "Name a run of another method.")
 
     def run(self, cell: Cell, setting: Any, options: Any, tools: Tools) -> Iterator[Event]:
         """Every event of an episode, from `Started` to `Ended`. May raise `PddlegoError` before the first."""

@@ -69,7 +69,7 @@ class PlanningSetting(Setting):
         return Level.CLASSICAL if self.numeric is None else Level.NUMBERS
 
     def refuse_numbers(self, mode: str) -> None:
-        """Raises `UsageError` if the tasks need numbers other than action costs, which this `mode` does not have."""
+        """Raise `UsageError` if the tasks need numbers other than action costs, which this `mode` does not have."""
         if self.numeric is not None:
             reason = f"Its tasks have numbers that are not action costs, as in {in_short(str(self.numeric))}."
             advice = "Choose plan-by-model, program, plan or random (docs/pddl.md)."
@@ -225,7 +225,7 @@ def _check_domain(name: str, domain: Domain, level: Level) -> None:
 
 
 def _check_generator(name: str, file: PlanningFile) -> None:
-    """Raises `SettingError` without a generator and its domain, and for wrong ranges."""
+    """Raise `SettingError` without a generator and its domain, and for wrong ranges."""
     where = f"envs/{name}.toml"
     if file.generator is None or file.generator not in GENERATORS or file.domain is None:
         reason = (
@@ -243,7 +243,7 @@ def _check_generator(name: str, file: PlanningFile) -> None:
 
 
 def _check_same_domain(name: str, file: PlanningFile, place: str, domain: Domain) -> None:
-    """Raises `SettingError` for tasks of another domain than the setting's.
+    """Raise `SettingError` for tasks of another domain than the setting's.
 
     The same domain is spelled differently by different authors (`isHomeBase`, `home-base`), so two domains are the same
     if at least half of the setting's names are in the other.

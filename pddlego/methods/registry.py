@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from pddlego.errors import UsageError
-from pddlego.methods.base import RESERVED, Measuring, Method, Mode, Variant, base_mode, parse_variant
-from pddlego.util.resources import entry_points_of, guests, installed
+from pddlego.methods.base import RESERVED, WITHOUT, Measuring, Method, Mode, Variant, base_mode, parse_variant
+from pddlego.methods.old_modes import REMOVED
+from pddlego.util.resources import entry_points_of, guests, installed, is_offered
 from pddlego.util.text import suggestion
 from pddlego.util.unexpected import located
 
@@ -26,14 +29,12 @@ if TYPE_CHECKING:
     from pddlego.display.screens import Screen
     from pddlego.runs.journal import Codec
 
-_OWN = (
-    "textgames",
-    "programs",
-    "thought_of_search",
-    "graphplan",
-    "builders",
+_OWN = tuple(
+    name
+    for name in ("textgames", "programs", "thought_of_search", "graphplan", "builders")
+    if find_spec(f"pddlego.methods.{name}")
 )
-"""Our own methods in the order of every list: packages in `pddlego.methods`, each with a `METHOD`."""
+"""Our own methods in the order of every list: the packages in `pddlego.methods`, each with a `METHOD`."""
 
 
 def _method_names() -> list[str]:
@@ -130,7 +131,10 @@ def modes_of(kind: str) -> tuple[Mode, ...]:
 
 
 def parse_mode(text: str, setting: str = "") -> Variant:
-    """The variant of a mode. Raises `UsageError` if the name is unknown; the error lists the modes for a `setting`."""
+    """The variant of a mode in an episode, also of an old one (`parse_variant`).
+
+    Raises `UsageError` if the name is unknown; the error lists the modes for a `setting`.
+    """
     from pddlego.methods.setting_files import read_setting
 
     every, fitting = modes(), modes_of(read_setting(setting).kind) if setting else ()
@@ -140,6 +144,25 @@ def parse_mode(text: str, setting: str = "") -> Variant:
     except UsageError as error:
         broken = [f"{method.what}: {method.reason}" for method in broken_methods()]
         raise UsageError(error.what, " ".join((*broken, error.reason)), error.next_step) from error
+
+
+def chosen_mode(text: str, setting: str = "") -> Variant:
+    """The variant that a user names. Raises `UsageError` unless it is one of the variants of a mode (`Mode.variants`).
+
+    The error of an old name is one line with the name of today.
+    """
+    variant = parse_mode(text, setting)
+    typed, separator, parts = text.partition(WITHOUT)
+    if typed in REMOVED and typed != variant.mode.name:
+        raise UsageError(f"Mode '{typed}' was removed: use '{variant.mode.name}'")
+    if typed != variant.mode.name:
+        raise UsageError(f"Mode '{text}' is now called '{variant.mode.name}{separator}{parts}'")
+    if str(variant) not in variant.mode.variants:
+        groups = ", ".join(map("+".join, variant.mode.together))
+        together = f", or these together: {groups}" if groups else ""
+        reason = f"The parts of {variant.mode.name} are removed one at a time{together}."
+        raise UsageError(f"Unknown mode '{text}'", reason, "'pddlego games --modes' lists all variants.")
+    return variant
 
 
 def method_of(setting: str, mode: str) -> Method:
@@ -176,20 +199,26 @@ def first_mode(setting: str) -> str:
 def ablated(chosen: Iterable[str], ablations: Iterable[str]) -> tuple[str, ...]:
     """Every mode, each followed by its variants without the parts of each ablation, such as `feedback+tolerance`.
 
-    Raises `UsageError` for an unknown mode or part.
+    A mode that has no such variant is skipped. Raises `UsageError` for an unknown mode, and if all modes are skipped
+    that have parts.
     """
     names: list[str] = []
     removals = [ablation.split("+") for ablation in ablations]
-    variants = [parse_mode(mode) for mode in chosen]
-    everything = {part for variant in variants for part in variant.mode.parts}
+    variants = [chosen_mode(mode) for mode in chosen]
     for variant in variants:
-        names.append(str(variant))
-        for parts in removals:
-            # A part of another mode is skipped here; a part that no mode has is an error.
-            if variant.mode.parts and (set(parts) <= set(variant.mode.parts) or not set(parts) <= everything):
-                without = dict.fromkeys((*variant.without, *parts))
-                names.append(str(parse_mode("-no-".join((variant.mode.name, *without)))))
+        without = [_minus(variant, parts) for parts in removals]
+        names += [str(variant), *(name for name in without if name in variant.mode.variants)]
+    for parts in removals:
+        if (own := [variant for variant in variants if variant.mode.parts]) and not any(
+            _minus(variant, parts) in variant.mode.variants for variant in own
+        ):
+            chosen_mode(_minus(own[0], parts))  # raises the error
     return tuple(dict.fromkeys(names))
+
+
+def _minus(variant: Variant, parts: Iterable[str]) -> str:
+    """The name of the variant without these parts, too."""
+    return str(replace(variant, without=tuple(sorted({*variant.without, *parts}))))
 
 
 def measuring_of(setting: str, mode: str) -> Measuring:
@@ -215,7 +244,7 @@ def make_codec() -> Codec:
 
 def forget() -> None:
     """Clear all caches, so that methods installed meanwhile are found."""
-    for cached in (installed, entry_points_of, method, guests):
+    for cached in (installed, entry_points_of, is_offered, method, guests):
         cached.cache_clear()
 
 

@@ -14,7 +14,7 @@ from pddlego.errors import PddlegoError, SettingError, UsageError
 from pddlego.methods.base import Published, Setting
 from pddlego.util import resources
 from pddlego.util.files import parse_toml
-from pddlego.util.text import fault_of, nearest, suggestion
+from pddlego.util.text import fault_of, nearest, one_line, suggestion
 
 File = TypeVar("File", bound=BaseModel)
 
@@ -201,11 +201,14 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_overrides(pairs: tuple[str, ...]) -> dict[str, str]:
-    """Parse `KEY=VALUE` of the command line. Raises `UsageError` for anything else."""
-    overrides = {}
+    """Parse `KEY=VALUE` of the command line. Raises `UsageError` for anything else, and for a key with two values."""
+    overrides: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"--set {pair} cannot be read", "It takes KEY=VALUE.", "Example: --set numLocations=5.")
-        overrides[key.strip()] = value.strip()
+        name, text = key.strip(), value.strip()
+        if overrides.setdefault(name, text) != text:
+            reason = f"They are '{one_line(overrides[name], 60)}' and '{one_line(text, 60)}'."
+            raise UsageError(f"--set {name} has two values", reason, "Leave one of them out.")
     return overrides

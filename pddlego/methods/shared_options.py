@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import ConfigDict, Field, field_validator
 
 from pddlego.errors import UsageError
-from pddlego.util.options import Flag, Options, option
+from pddlego.planners import one_of, planner_names
+from pddlego.util.options import SET, Flag, Options, option
 
 if TYPE_CHECKING:
     from pddlego.planning import ProcessPlanner
@@ -23,12 +24,12 @@ class PlannerOptions(Options):
 
     engine: str | None = option(
         None,
-        "auto, pyperplan, fast-downward (extra), mimir, kairos or graphplan.",
+        f"{one_of(('auto', *planner_names()))} (solve --planners).",
         Flag(default="pyperplan for text games, else auto"),
         name="planner",
     )
-    timeout: float = option(30.0, "Seconds per planning call; 0: no limit.", name="planner_timeout", ge=0, le=1_000_000)
-    memory: int = option(4096, "Memory in MiB; 0: no limit.", name="planner_memory", ge=0)
+    timeout: float = option(30.0, "Seconds per planning call; 0: no limit.", ge=0, le=1_000_000)
+    memory: int = option(4096, "Memory of the planner in MiB; 0: no limit.", ge=0)
 
     def make(self) -> ProcessPlanner:
         """Start the planner. Raises `UsageError` for an unknown engine, missing packages, or too little memory."""
@@ -44,10 +45,11 @@ class PassOptions(Options):
     kappa: tuple[Annotated[float, Field(ge=0, le=1)], ...] = option(
         (1.0,),
         "Probability that a level is pruned, one per pass: 0.8,0.64.",
+        SET,
         min_length=1,
         max_length=100,
     )
-    levels: int | None = option(None, "Maximum levels of the planning graph.", ge=1, le=100_000)
+    levels: int | None = option(None, "Maximum levels of the planning graph.", SET, ge=1, le=100_000)
 
     @field_validator("kappa", mode="before")
     @classmethod
@@ -72,13 +74,13 @@ class SandboxOptions(Options):
     """
 
     isolation: Literal["required", "best-effort", "off"] = option("required", "Sandbox: required, best-effort or off.")
-    eval_timeout: float | None = option(None, "Seconds of CPU time per evaluation task.", gt=0, le=86_400)
+    eval_timeout: float | None = option(None, "Seconds of CPU time per evaluation task.", SET, gt=0, le=86_400)
     patience: float | None = Field(default=None, ge=1, le=1_000_000)
-    parity: Literal["off", "paper"] = option("off", "paper: behave like the paper's code.")
-    prompts: str | None = option(None, "The authors' prompts: llm-genplan:PATH or autotos:PATH (docs/papers.md).")
+    parity: Literal["off", "paper"] = option("off", "paper: behave like the paper's code.", SET)
+    prompts: str | None = option(None, "The authors' prompts: llm-genplan:PATH or autotos:PATH (docs/papers.md).", SET)
 
     def check_prompts(self) -> None:
-        """Raises `UsageError` for prompts of a paper where pddlego does not behave like its code."""
+        """Raise `UsageError` for prompts of a paper where pddlego does not behave like its code."""
         if self.prompts and self.parity != "paper":
             reason = "The authors' prompts leave open what pddlego's own prompts say."
-            raise UsageError(f"--prompts {self.prompts} needs the paper's rules", reason, "Add --parity paper.")
+            raise UsageError(f"prompts={self.prompts} needs the paper's rules", reason, "Add --set parity=paper.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pddlego.util.answers import reasoning, spoken
@@ -55,12 +55,16 @@ class Request:
     """One question to a model. `purpose` is the name of its template or step. `schema` is a JSON schema for the answer;
     an empty schema requests any JSON object.
 
+    `narrow` is a stricter schema for this question only: it replaces `schema` where a server samples with a new schema
+    at no cost (llama.cpp, vLLM), and is ignored by endpoints that compile each schema first.
+
     `context` is the object from which the messages were rendered. Built-in models read it; it is never sent. Its
     `valid_commands`, if it has any, are those that the question lists. `seconds` limits the time for the answer,
     including retries; None leaves it to the model. `temperature_increase` is added to the model's temperature, up to a
     maximum. A streamed answer is ended after `longest` tokens, unless the user has set a limit; `max_tokens` replaces
     both after an answer that was cut off. `attempt` counts the attempts at the same question from 0; each has a seed of
-    its own. The answer gets the `note`, a warning for the user. `report` receives retries and streamed parts, and
+    its own. The answer gets the `note`, a warning for the user, and the `window` in tokens for which the request was
+    shortened, if it was. `report` receives retries and streamed parts, and
     `wanted` returns whether the answer is still needed; neither is sent.
     """
 
@@ -68,14 +72,21 @@ class Request:
     messages: tuple[Message, ...]
     context: object = field(default=None, repr=False)
     schema: Mapping[str, Any] | None = None
+    narrow: Mapping[str, Any] | None = field(default=None, repr=False)
     seconds: float | None = None
     temperature_increase: float = 0.0
     longest: int = LONGEST
     max_tokens: int | None = None
     attempt: int = field(default=0, compare=False)
     note: str = field(default="", compare=False)
+    window: int | None = field(default=None, compare=False)
     report: Callable[[RetryNotice | Delta], None] = field(default=lambda update: None, compare=False, repr=False)
     wanted: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
+
+    @property
+    def narrowed(self) -> Request:
+        """The request with the stricter schema, if it has one."""
+        return self if self.narrow is None else replace(self, schema=self.narrow, narrow=None)
 
     @property
     def characters(self) -> int:
@@ -100,7 +111,7 @@ class Completion:
     answer `from_cache` costs nothing. `reasoning` is the model's reasoning, if the endpoint separates it from the
     answer; `tokens_reasoning` is its part of `tokens_out`. `not_taken` names fields of the request (`temperature`,
     `max_tokens`) that the endpoint rejects. `note` is a warning for the user, such as that the answer was recorded for
-    another question. `mistake` is the error of a simulated model.
+    another question. `mistake` is the error of a simulated model. `window` is that of the `Request`.
     """
 
     text: str
@@ -117,6 +128,7 @@ class Completion:
     not_taken: tuple[str, ...] = ()
     note: str = ""
     mistake: Mistake | None = None
+    window: int | None = None
 
 
 TEMPERATURE = 1.0
@@ -214,11 +226,15 @@ def label(name: str) -> str:
 
 @dataclass(frozen=True)
 class Feedback:
-    """Why an answer is rejected: a category for statistics, a message for the model, and the evidence."""
+    """Why an answer is rejected: a category for statistics, a message for the model, and the evidence.
+
+    `parts` are the wrong expressions or names of the answer.
+    """
 
     category: str
     message: str
     evidence: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 CUT_OFF, REPETITION, FILTERED, REASONING = "cut off", "repetition", "content filter", "only reasoning"

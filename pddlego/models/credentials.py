@@ -22,7 +22,7 @@ _LONG = 8
 
 
 def check_key(name: str, key: str, base_url: str | None) -> None:
-    """Raises `UsageError`, without the key in it, for a key that is missing or cannot be sent in a header."""
+    """Raise `UsageError`, without the key in it, for a key that is missing or cannot be sent in a header."""
     if not key and not base_url:
         raise UsageError(
             f"No API key for the model {name}",
@@ -42,7 +42,7 @@ def check_key(name: str, key: str, base_url: str | None) -> None:
 
 
 def check_url(base_url: str | None) -> None:
-    """Raises `UsageError` if `base_url` is not a http or https URL."""
+    """Raise `UsageError` if `base_url` is not a http or https URL."""
     if base_url is None:
         return
     try:

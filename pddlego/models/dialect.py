@@ -212,12 +212,13 @@ class Learned:
     """The current dialect of an endpoint, shared by all models that use the endpoint.
 
     `window` is the maximum tokens of a request with its answer, or None if it is unknown; `asked` is how often the
-    endpoint was asked for it.
+    endpoint was asked for it. `samples_freely`: it takes a new schema with each request at no cost (`Request.narrow`).
     """
 
     dialect: Dialect = field(default_factory=Dialect)
     window: int | None = None
     asked: int = 0
+    samples_freely: bool = False
 
 
 class Dialects:

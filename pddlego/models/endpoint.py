@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pddlego.models.limiter import RequestLimiter
     from pddlego.models.local import LocalServers
 
-INSPECT = "inspect:"
-"""Prefix of models of Inspect's providers: `inspect:PROVIDER/NAME`."""
+_RETIRED = "inspect:"
+"""Prefix of models of Inspect's providers, which `make_endpoint` refuses."""
 
 _TAKEN = {
     "model": "Use --model.",
@@ -32,8 +32,8 @@ _TAKEN = {
     "reasoning_effort": "Use --reasoning-effort.",
     "seed": "It is that of the episode.",
     "response_format": "It is that of the mode.",
-    "stream": "Use --no-stream.",
-    "stream_options": "Use --no-stream.",
+    "stream": "Set PDDLEGO_STREAM=false.",
+    "stream_options": "Set PDDLEGO_STREAM=false.",
     "n": "One answer is read.",
 }
 """Fields of a request that `extra_body` may not set, with advice on each."""
@@ -63,7 +63,7 @@ class Endpoint(Options):
         "An additional field of the request. Repeatable.",
         Flag(metavar="KEY=VALUE", repeatable=True),
     )
-    stream: bool = option(True, "Stream answers as they are generated.", Flag(affects_episodes=False))
+    stream: bool = option(True, "Stream answers as they are generated.", Flag(affects_episodes=False, typed=False))
     cache: CacheUse = option("off", "Cached answers: off, use or refresh.", Flag(affects_episodes=False))
     timeout: float = option(
         600.0,
@@ -134,37 +134,36 @@ def make_endpoint(
     """
     sampling = _sampling(options, seed)
     model: Model
-    if name.startswith(INSPECT):
-        from pddlego.models.inspect import InspectModel
+    if name.startswith(_RETIRED):
+        provider = name.removeprefix(_RETIRED)
+        advice = f"Use --base-url with the provider's address, or 'inspect eval pddlego/GAME --model {provider}'."
+        raise UsageError(f"Models of Inspect ({name}) were removed. {advice}")
+    from pddlego.models.openai import OpenAIModel
 
-        model = InspectModel(name, options.base_url, sampling, options.timeout, attempts, limiter)
+    def connect(base_url: str | None, key: str | None) -> OpenAIModel:
+        return OpenAIModel(
+            name,
+            api_key=key,
+            base_url=base_url,
+            sampling=sampling,
+            timeout=options.timeout,
+            attempts=attempts,
+            limiter=limiter,
+            learned=access.dialects.of(base_url or "", name),
+        )
+
+    if is_local(name):
+        from pddlego.models.local import LocalModel, model_file
+
+        model = LocalModel(
+            name,
+            model_file(name),
+            sampling.named(),
+            access.servers,
+            lambda address: connect(f"{address}/v1", None),
+        )
     else:
-        from pddlego.models.openai import OpenAIModel
-
-        def connect(base_url: str | None, key: str | None) -> OpenAIModel:
-            return OpenAIModel(
-                name,
-                api_key=key,
-                base_url=base_url,
-                sampling=sampling,
-                timeout=options.timeout,
-                attempts=attempts,
-                limiter=limiter,
-                learned=access.dialects.of(base_url or "", name),
-            )
-
-        if is_local(name):
-            from pddlego.models.local import LocalModel, model_file
-
-            model = LocalModel(
-                name,
-                model_file(name),
-                sampling.named(),
-                access.servers,
-                lambda address: connect(f"{address}/v1", None),
-            )
-        else:
-            model = connect(options.base_url, access.key)
+        model = connect(options.base_url, access.key)
     if options.cache == "off":
         return model
     from pddlego.models.cache import AnswerCache, CachedModel, default_path

@@ -41,7 +41,7 @@ class OwnModel:
         return hashlib.sha256("\n".join(_text_of(code)).encode()).hexdigest()[:16] if code else ""
 
     def complete(self, request: Request) -> Completion:
-        """Raises `ModelError` if the function fails or does not return a text."""
+        """Call the function. Raises `ModelError` if it fails or does not return a text."""
         if self.limiter is None:
             return self._completed(request)
         with self.limiter.admit_request(self.name, request) as permit:

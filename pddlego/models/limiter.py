@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from sys import intern
@@ -20,15 +21,15 @@ from pddlego.errors import BudgetSpentError, JournalError, RefusedError
 from pddlego.models.base import CHARACTERS_PER_TOKEN, Request
 from pddlego.util.files import append, cannot_read, cannot_write, cut_unfinished_line, open_run_file, run_lines
 from pddlego.util.limits import SLICE, Clock
-from pddlego.util.text import money
+from pddlego.util.text import count, money
 
 OUTPUT_ESTIMATE = 2_000
 """Tokens that are reserved for an answer until the model has given a longer one."""
 
 
 _AMOUNTS: Mapping[str, Callable[[float], str]] = {
-    "calls": "{:,.0f} requests".format,
-    "tokens": "{:,.0f} tokens".format,
+    "calls": partial(count, noun="request"),
+    "tokens": partial(count, noun="token"),
     "cost": money,
 }
 """How error messages write an amount of each kind in `Spending`."""
@@ -411,8 +412,8 @@ class SharedLimiter:
                     self._exhausted = True
                     amount = _AMOUNTS[limit]
                     needed = dict(zip(("tokens", "cost"), map(amount, estimate()), strict=True))
-                    reason = f"{amount(getattr(self.spent, limit))} are spent or reserved"
-                    reason += f", and the next request needs up to {needed[limit]}." if limit in needed else "."
+                    reason = f"Spent or reserved: {amount(getattr(self.spent, limit))}"
+                    reason += f"; the next request needs up to {needed[limit]}." if limit in needed else "."
                     what = f"The budget of {amount(getattr(self.limits, limit))} allows no further request"
                     raise BudgetSpentError(what, reason, "Continue with a higher one.")
                 self._changed.wait(SLICE)

@@ -279,7 +279,7 @@ class LocalModel:
             if server.address not in self._connected:
                 self._connected[server.address] = self.connect(server.address)
             watched = replace(
-                request,
+                request.narrowed,
                 seconds=None if request.seconds is None else end - self.clock(),
                 wanted=partial(_is_served, request, server),
             )

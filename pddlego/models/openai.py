@@ -58,6 +58,7 @@ from pddlego.models.replies import (
     lines_of,
     listed_models,
     read_reply,
+    samples_freely,
     window_in,
     window_of_server,
 )
@@ -141,7 +142,7 @@ def explain(error: openai.OpenAIError) -> tuple[str, str]:
     if isinstance(error.__cause__, FailedAnswerError):
         return f"{error.__cause__}.", _TOO_LONG if _TOO_MUCH.search(str(error.__cause__)) else "Try again later."
     if isinstance(error.__cause__, BrokenOffError):
-        return f"{error.__cause__}.", "Try again later, or ask with --no-stream."
+        return f"{error.__cause__}.", "Try again later, or set PDDLEGO_STREAM=false."
     if isinstance(error, openai.APIConnectionError):
         reason = str(error.__cause__ or error).rstrip(".")
         return f"No connection: {reason}.", next((advice for part, advice in _TLS.items() if part in reason), _NETWORK)
@@ -328,6 +329,7 @@ class _Connection:
         done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
         self.has_sent, client = False, self._opened()
         client.has_sent, stream.heard = False, self._clock()  # to open a client takes time, too
+        end = stream.heard + max(0.01, min(seconds, _TIMES_SILENCE * silence))
 
         def work() -> None:
             try:
@@ -337,7 +339,6 @@ class _Connection:
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        end = self._clock() + max(0.01, min(seconds, _TIMES_SILENCE * silence))
         try:
             while True:
                 try:
@@ -563,11 +564,16 @@ class OpenAIModel:
     @property
     def window(self) -> int | None:
         """The maximum tokens of a request with its answer, as the endpoint says; None if it does not."""
+        self._ask_about_server()
+        return self._learned.window
+
+    def _ask_about_server(self) -> None:
+        """Learn the window, and whether the server samples freely, unless it was asked for them before."""
         if self._learned.window is None and self._learned.asked < _TIMES:
             self._learned.asked += 1
-            windows = (window_of_server(body, self.name) for body in self._about())
-            self._learned.window = next(filter(None, windows), None)
-        return self._learned.window
+            for body in self._about():
+                self._learned.window = self._learned.window or window_of_server(body, self.name)
+                self._learned.samples_freely = self._learned.samples_freely or samples_freely(body)
 
     def _about(self) -> Iterator[Any]:
         """The descriptions of a server: llama.cpp's properties, and the list of models."""
@@ -604,6 +610,9 @@ class OpenAIModel:
         import openai
 
         dialect, keep = self._learned.dialect, True
+        if request.narrow is not None:
+            self._ask_about_server()
+            request = request.narrowed if self._learned.samples_freely else request
         unexplained: openai.APIStatusError | None = None
         guesses: list[tuple[Dialect, str]] = []
         while True:

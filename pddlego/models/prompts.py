@@ -68,6 +68,10 @@ class Prompts:
             reason = f"{_place(error)}: {message.rstrip('.')}."
             raise SettingError(f"The prompt {file} cannot be rendered", reason, "Fix the template.") from error
 
+    def has_own(self, name: str) -> bool:
+        """Whether the folder has a file of its own for a prompt."""
+        return name in self._fixed or self._file(name).startswith(f"{self.folder}/")
+
     def _file(self, name: str) -> str:
         """The file of a prompt, cached because a conversation renders the same prompts many times."""
         if name not in self._files:

@@ -181,6 +181,12 @@ def window_of_server(body: Any, model: str) -> int | None:
     return next(filter(None, (_count(about, name) for about in (settings, *own) for name in names)), None)
 
 
+def samples_freely(body: Any) -> bool:
+    """Whether a description is that of llama.cpp or vLLM, which sample with a new schema at no cost."""
+    is_llama = isinstance(body, dict) and "default_generation_settings" in body
+    return is_llama or any("max_model_len" in entry for entry in listed_models(body))
+
+
 def error_of(body: Any) -> str:
     """The error message in a body of any form (an object, a list, nested), after the field that it is about (`loc`).
 

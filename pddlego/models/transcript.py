@@ -17,9 +17,6 @@ from pddlego.errors import ModelError, RecordEndedError, UsageError
 from pddlego.models.base import Completion, Message, Request
 from pddlego.util.text import count
 
-SHORTENED = "the request was too long for"
-"""The beginning of a note about a shortened request; the model's window in tokens follows."""
-
 
 @dataclass
 class TranscriptModel:
@@ -36,10 +33,8 @@ class TranscriptModel:
 
     @property
     def window(self) -> int | None:
-        """The window that the next request was shortened for, as the note on its recorded answer says."""
-        note = self.calls[self._used][1].note if self._used < len(self.calls) else ""
-        match = re.search(rf"{SHORTENED} (\d+)", note)
-        return int(match[1]) if match else None
+        """The window that the next request was shortened for; None if it was not shortened."""
+        return self.calls[self._used][1].window if self._used < len(self.calls) else None
 
     def complete(self, request: Request) -> Completion:
         """The next answer. Raises `ModelError`, with the first difference, if the question is not the recorded one."""

@@ -4,10 +4,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pddlego.pddl.check import check
-from pddlego.pddl.conditions import TRUE, And, Atom, Formula, Renaming, TypedName, conjuncts, parse_condition
-from pddlego.pddl.domain import Domain, parse_domain
+from pddlego.pddl.conditions import (
+    TRUE,
+    And,
+    Atom,
+    AtTime,
+    Change,
+    Compare,
+    Equal,
+    Exists,
+    Forall,
+    Formula,
+    Imply,
+    Not,
+    Or,
+    Renaming,
+    Term,
+    TypedName,
+    When,
+    conjuncts,
+    parse_condition,
+)
+from pddlego.pddl.domain import Action, Domain, DurativeAction, Function, Predicate, Rule, parse_domain
 from pddlego.pddl.names import from_name, same_name, to_name
-from pddlego.pddl.problem import Problem, parse_problem
+from pddlego.pddl.problem import Later, Metric, Problem, parse_problem
 from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position
 
 if TYPE_CHECKING:
@@ -29,24 +49,42 @@ if TYPE_CHECKING:
 __all__ = [
     "EDIT_SCHEMA",
     "TRUE",
+    "Action",
     "And",
+    "AtTime",
     "Atom",
+    "Change",
+    "Compare",
     "Defect",
     "DefectKind",
     "Diff",
     "Domain",
+    "DurativeAction",
     "Edit",
     "EditReport",
     "EditSyntaxError",
     "Entry",
     "EntryKind",
+    "Equal",
+    "Exists",
+    "Forall",
     "Formula",
+    "Function",
+    "Imply",
+    "Later",
+    "Metric",
+    "Not",
+    "Or",
     "PddlSyntaxError",
     "Position",
+    "Predicate",
     "Problem",
     "Renaming",
+    "Rule",
     "SectionEdit",
+    "Term",
     "TypedName",
+    "When",
     "apply_edit",
     "check",
     "conjuncts",

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias, cast
 
 from pddlego.pddl.foreign import TYPE_SIGNS, chain_form, form_of, infix_form, joined_infix, numeric_form
 from pddlego.pddl.names import is_name
-from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, syntax_defect
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, Reason, syntax_defect
 from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_at, place_of, placed, read_sexprs, show
 from pddlego.util.text import natural, nearest
 
@@ -189,27 +190,59 @@ class AtTime(Located):
 
 
 @dataclass(frozen=True)
+class Trajectory(Located):
+    """A constraint on all states of a plan, such as `(always (p))` or `(within 5 (p))`: see `pddl.constraints`."""
+
+    operator: str
+    parts: tuple[Formula, ...]
+    times: tuple[Decimal, ...] = ()
+
+    def __str__(self) -> str:
+        return f"({' '.join((self.operator, *(f'{time:f}' for time in self.times), *map(str, self.parts)))})"
+
+
+@dataclass(frozen=True)
+class Preference(Located):
+    """A constraint that a plan may violate, at the cost that the metric says: see `pddl.preferences`.
+
+    The `name` may be empty. `variables` are those of `forall` around it: each instance is violated or not. In the text
+    of a goal, `part` is a condition.
+    """
+
+    name: str
+    part: Formula
+    variables: tuple[TypedName, ...] = ()
+
+    def __str__(self) -> str:
+        own = f"({' '.join(filter(None, ('preference', self.name, str(self.part))))})"
+        return f"(forall ({typed_text(self.variables)}) {own})" if self.variables else own
+
+
+@dataclass(frozen=True)
 class Unreadable(Located):
     """A part of a text that is not a condition or effect, with the reason. `parts` are its readable parts.
 
-    `word` is its faulty beginning, if it is shorter.
+    `word` is its faulty beginning, if it is shorter. It `is_form` if the reason has another form with the same meaning.
     """
 
     text: str
-    message: str
+    reason: Reason
     kind: DefectKind = DefectKind.SYNTAX
     parts: tuple[Formula, ...] = ()
     word: str = field(default="", compare=False)
+    is_form: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return self.text
 
 
 Formula: TypeAlias = (
-    "Atom | Equal | Not | And | Or | Imply | Exists | Forall | When | Compare | Change | AtTime | Unreadable"
+    "Atom | Equal | Not | And | Or | Imply | Exists | Forall | When | Compare | Change | AtTime | Trajectory"
+    "| Preference | Unreadable"
 )
-"""A condition or an effect. Conditions contain no `When` and `Change`. Effects contain no `Equal`, `Or`, `Imply`,
-`Exists` and `Compare`, except in the condition of a `When`. Only durative actions contain `AtTime`."""
+"""A condition, an effect or a constraint. Conditions contain no `When` and `Change`. Effects contain no `Equal`, `Or`,
+`Imply`, `Exists` and `Compare`, except in the condition of a `When`. Only durative actions contain `AtTime`, and only
+constraints `Trajectory` and `Preference`."""
 
 TRUE = And()
 
@@ -222,9 +255,9 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
     match formula:
         case Atom():
             return ()
-        case And() | Or() | Unreadable():
+        case And() | Or() | Trajectory() | Unreadable():
             return formula.parts
-        case Not() | Exists() | Forall() | AtTime():
+        case Not() | Exists() | Forall() | AtTime() | Preference():
             return (formula.part,)
         case Imply():
             return (formula.condition, formula.consequence)
@@ -240,7 +273,7 @@ def word_of(formula: Formula) -> str:
             return formula.predicate
         case Equal():
             return "="
-        case Compare() | Change():
+        case Compare() | Change() | Trajectory():
             return formula.operator
         case Unreadable():
             return formula.text.strip("() ").partition(" ")[0]
@@ -253,7 +286,7 @@ def walk(formula: Formula, scope: Scope | None = None) -> Iterator[tuple[Formula
     while stack:
         node, bound = stack.pop()
         yield node, bound
-        if isinstance(node, Exists | Forall):
+        if isinstance(node, Exists | Forall | Preference):
             bound = {**bound, **scope_of(node.variables)}
         stack += [(part, bound) for part in reversed(parts_of(node))]
 
@@ -307,9 +340,9 @@ def scope_of(variables: Iterable[TypedName]) -> dict[str, str]:
 def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
     """The same condition or effect with each of its direct parts replaced by `change(part)`."""
     match formula:
-        case And() | Or() | Unreadable():
+        case And() | Or() | Trajectory() | Unreadable():
             return replace(formula, parts=tuple(map(change, formula.parts)))
-        case Not() | Exists() | Forall() | AtTime():
+        case Not() | Exists() | Forall() | AtTime() | Preference():
             return replace(formula, part=change(formula.part))
         case Imply():
             return replace(formula, condition=change(formula.condition), consequence=change(formula.consequence))
@@ -341,7 +374,7 @@ class Renaming:
         return Atom(self.predicates.get(atom.predicate, atom.predicate), tuple(map(self._name, atom.args)))
 
     def formula(self, formula: Formula) -> Formula:
-        """The condition or effect under the new names."""
+        """The condition or effect under the new names. A variable that is bound again is no object there."""
         match formula:
             case Atom():
                 return self.atom(formula)
@@ -351,7 +384,11 @@ class Renaming:
                 return replace(formula, left=self.term(formula.left), right=self.term(formula.right))
             case Change():
                 return replace(formula, fluent=self.term(formula.fluent), value=self.term(formula.value))
-            case Exists() | Forall():
+            case Exists() | Forall() | Preference():
+                bound = {one.name for one in formula.variables if not self._name(one.name).startswith("?")}
+                if not bound.isdisjoint(self.names):
+                    names = {name: new for name, new in self.names.items() if name not in bound}
+                    return replace(self, names=names).formula(formula)
                 formula = replace(formula, variables=self.typed(formula.variables))
         return with_parts(formula, self.formula)
 
@@ -407,13 +444,22 @@ _NOT_CLASSICAL = {
     "probabilistic": "probabilistic effects",
     "unknown": "unknown facts",
     **dict.fromkeys(("at", "over"), "conditions with a time"),
-    **dict.fromkeys(
-        ("always", "sometime", "within", "at-most-once", "sometime-after", "sometime-before", "always-within"),
-        "trajectory constraints",
-    ),
-    **dict.fromkeys(("hold-during", "hold-after"), "trajectory constraints"),
 }
 """Words that begin conditions and effects outside classical planning, with the names of their features."""
+
+CONSTRAINTS = {
+    "at end": (0, 1),
+    "always": (0, 1),
+    "sometime": (0, 1),
+    "at-most-once": (0, 1),
+    "sometime-after": (0, 2),
+    "sometime-before": (0, 2),
+    "within": (1, 1),
+    "always-within": (1, 2),
+    "hold-during": (2, 1),
+    "hold-after": (1, 1),
+}
+"""The constraints on the states of a plan, each with the number of its times and of its conditions."""
 
 _TIMES = (["at", "start"], ["at", "end"], ["over", "all"])
 """The words that begin parts of durative actions."""
@@ -432,7 +478,7 @@ def parse_condition(text: str) -> Formula:
     if reading.defects:
         raise PddlSyntaxError(reading.defects)
     if len(reading.expressions) != 1:
-        raise PddlSyntaxError([syntax_defect("write one condition", (1, 1))])
+        raise PddlSyntaxError([syntax_defect("the text is not one condition", "write one condition", (1, 1))])
     return read_condition(reading.expressions[0])
 
 
@@ -452,8 +498,8 @@ def read_effect(part: Sexpr) -> Formula:
 
 def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: frozenset[str]) -> Formula:
     if isinstance(part, str) or (part and not isinstance(part[0], str)):
-        message = f"{show(part)} is not {what}: write {_meant(part, inner is read_effect)}"
-        return Unreadable(show(part), message, place=place_of(part))
+        reason = Reason(f"this is not {what}", f"write {_meant(part, inner is read_effect)}")
+        return Unreadable(show(part), reason, place=place_of(part))
     head, rest = (str(part[0]), part[1:]) if part else ("and", ())
     if head not in _ARGUMENTS and head not in ("and", "or"):
         return _read_leaf(part, head, rest, changes=inner is read_effect)
@@ -464,11 +510,13 @@ def _read(part: Sexpr, inner: Callable[[Sexpr], Formula], what: str, misplaced: 
             form = _with_two_parts((_OTHER[head], *rest), inner is read_effect)
         return _misplaced(part, head, what, show(form))
     if head in _ARGUMENTS and len(rest) != _ARGUMENTS[head] and head not in ("exists", "forall"):
-        message = f"{show(part)}: '{head}' takes {_ARGUMENTS[head]} part(s)"
-        if form := show(_with_two_parts(part, inner is read_effect)):
-            message += f"; write {form}"
-        parts = _inner_parts(part, inner) if head in ("not", "imply", "when") and "; write" not in message else ()
-        return Unreadable(show(part), message, DefectKind.SYNTAX, parts, place=place)
+        fault = f"'{head}' takes {_ARGUMENTS[head]} part(s)"
+        form = _with_two_parts(part, inner is read_effect)
+        reason = Reason(
+            fault, f"write {show(form)}" if form else "write as many, several conditions or effects as one (and …)"
+        )
+        parts = _inner_parts(part, inner) if head in ("not", "imply", "when") and not form else ()
+        return Unreadable(show(part), reason, DefectKind.SYNTAX, parts, place=place, is_form=form != "")
     match head:
         case "and":
             return And(_inner_parts(part, inner), place=place)
@@ -538,15 +586,18 @@ def _read_quantified(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula])
         form: Sexpr = f"({part[0]} (?x - type) (…))"
         if len(part) > 3 and part[1] and str not in map(type, part[1:]):
             form = (part[0], part[1], ("and", *part[2:]))
-        return Unreadable(show(part), f"{show(part)}: write {show(form)}", place=place)
+        reason = Reason(f"'{part[0]}' takes a list of variables and one part", f"write {show(form)}")
+        return Unreadable(show(part), reason, place=place)
     if defects:
-        return Unreadable(show(part), f"{show(part)}: {defects[0]}", place=place)
+        return Unreadable(show(part), Reason(defects[0].fault, defects[0].advice), place=place)
     return (Exists if part[0] == "exists" else Forall)(variables, read_at(part, 2, inner), place=place)
 
 
 def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], changes: bool) -> Formula:
     """Read an atom, an equality, a comparison of numbers or, if `changes` are allowed, a change of a number."""
     place = place_of(part)
+    if head == "preference" and not changes:
+        return read_preference(part, read_condition)
     words = _words(rest)
     if words is not None:
         if head == "=" and not any(number(word) is not None for word in words):
@@ -563,22 +614,45 @@ def _read_leaf(part: tuple[Sexpr, ...], head: str, rest: tuple[Sexpr, ...], chan
         return AtTime(str(rest[0]), (read_effect if changes else read_condition)(rest[1]), place=place)
     timed = head not in ("at", "over") or rest[0] in ("start", "end", "all") or number(show(rest[0])) is not None
     if head in _NOT_CLASSICAL and timed and not form:
-        message = f"{show(part)}: {_NOT_CLASSICAL[head]} are not supported"
-        return Unreadable(show(part), message, DefectKind.NOT_SUPPORTED, place=place)
+        reason = Reason(f"{_NOT_CLASSICAL[head]} are not supported", "")
+        return Unreadable(show(part), reason, DefectKind.NOT_SUPPORTED, place=place)
+    if head in CONSTRAINTS and not form:
+        reason = Reason(f"'{head}' is a constraint on all states, no condition", "write it in (:constraints …)")
+        return Unreadable(show(part), reason, DefectKind.MISPLACED, place=place)
     if head in CHANGES and not changes:
         return _misplaced(part, head, "a condition", show(("=", *rest)) if head == "assign" else "it in the effect")
-    form = form or show(chain_form(part)) or infix_form(part, changes) or form_of(head, rest, changes)
-    if form:
-        return Unreadable(show(part), f"{show(part)}: that is not a form of PDDL; write {form}", place=place)
+    if own := form or show(chain_form(part)):
+        return Unreadable(show(part), written(NOT_A_FORM, own), place=place, is_form=True)
+    if form := infix_form(part, changes) or form_of(head, rest, changes):
+        return Unreadable(show(part), Reason(NOT_A_FORM, f"write {form}"), place=place, is_form=True)
     wrong = next(show(argument) for argument in rest if not isinstance(argument, str))
-    kind = DefectKind.NOT_SUPPORTED
-    reason, word = "is not a variable or an object; object functions are not supported: make it a parameter", ""
     times, connectives = map(" ".join, _TIMES), (word for word in _CONNECTIVES if word.isalpha())
     for name, known in ((f"{head} {show(rest[0])}", times), (head, connectives)):
-        if meant := nearest(name, known):
-            kind, reason, word = DefectKind.SYNTAX, f"is an argument of '{name}'; did you mean '{meant}'?", name
-            break
-    return Unreadable(show(part), f"{show(part)}: {wrong} {reason}", kind, place=place, word=word)
+        if meant := nearest(name, known, cutoff=0.6):
+            reason = Reason(f"{wrong} is an argument of '{name}'", f"did you mean '{meant}'?", meant)
+            return Unreadable(show(part), reason, DefectKind.SYNTAX, place=place, word=name)
+    fault = f"{wrong} is not a variable or an object; object functions are not supported"
+    return Unreadable(show(part), Reason(fault, "make it a parameter"), DefectKind.NOT_SUPPORTED, place=place)
+
+
+def read_preference(part: tuple[Sexpr, ...], inner: Callable[[Sexpr], Formula]) -> Formula:
+    """Read `(preference NAME …)`, whose name may be missing; its part is read by `inner`."""
+    name = part[1] if len(part) == 3 else ""
+    if len(part) not in (2, 3) or not isinstance(part[-1], tuple) or not isinstance(name, str):
+        reason = Reason("a preference has a name and one part", "write (preference NAME (…))")
+        return Unreadable(show(part), reason, place=place_of(part))
+    if name and not is_name(name):
+        reason = Reason(f"{name} is not a name", "write letters from a to z, digits, - and _, with a letter first")
+        return Unreadable(show(part), reason, place=place_of(part))
+    return Preference(name, inner(part[-1]), place=place_of(part))
+
+
+NOT_A_FORM = "this is not a form of PDDL"
+
+
+def written(fault: str, form: Sexpr) -> Reason:
+    """The reason to write a part in another form, which is complete."""
+    return Reason(fault, f"write {show(form)}", show(form))
 
 
 def number(text: str) -> Fraction | None:
@@ -615,8 +689,8 @@ _REMEDIES = {
 
 
 def _misplaced(part: Sexpr, head: str, what: str, form: str = "") -> Unreadable:
-    message = f"{show(part)}: '{head}' is not allowed in {what}; write {form or _REMEDIES.get(head, _LITERALS)}"
-    return Unreadable(show(part), message, DefectKind.MISPLACED, place=place_of(part))
+    reason = Reason(f"'{head}' is not allowed in {what}", f"write {form or _REMEDIES.get(head, _LITERALS)}")
+    return Unreadable(show(part), reason, DefectKind.MISPLACED, place=place_of(part))
 
 
 def read_atom(part: Sexpr) -> Atom | None:
@@ -642,25 +716,29 @@ def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedN
     for word, place in parts:
         glued = word[1:] if isinstance(word, str) and word[0] == "-" and word[1:2].isalpha() else ""
         if glued:
-            defects.append(syntax_defect(f"there is no blank in '{word}'; write - {glued}", place))
+            defects.append(
+                syntax_defect(f"there is no blank in '{word}'", f"write - {glued}", place, meant=f"- {glued}")
+            )
         elif word in TYPE_SIGNS:
-            defects.append(syntax_defect(f"'{word}' does not begin a type in PDDL; write NAME - TYPE", place))
+            fault = f"'{word}' does not begin a type in PDDL"
+            defects.append(syntax_defect(fault, "write NAME - TYPE", place, meant="-"))
         if glued or word == "-" or word in TYPE_SIGNS:
             kind = glued or next(parts, (None, None))[0]
             if kind in (None, "-"):
                 untyped = " ".join(name for name, _ in waiting)
-                defects.append(syntax_defect(f"the type is missing after '{untyped} -'", place))
+                advice = "write a type there, or remove the hyphen"
+                defects.append(syntax_defect(f"the type is missing after '{untyped} -'", advice, place))
                 continue
             if not waiting:
-                message = f"there is no name before '- {in_short(kind or ())}'; write NAME - TYPE, with one type"
-                defects.append(syntax_defect(message, place))
+                fault = f"there is no name before '- {in_short(kind or ())}'"
+                defects.append(syntax_defect(fault, "write NAME - TYPE, with one type", place))
             names += [TypedName(name, show(kind or ()), place=at) for name, at in waiting]
             waiting = []
         elif isinstance(word, str):
             waiting.append((word, place))
         else:
-            message = f"'{in_short(word)}' is not a typed name: write NAME - TYPE without parentheses"
-            defects.append(syntax_defect(message, place))
+            fault = f"'{in_short(word)}' is not a typed name"
+            defects.append(syntax_defect(fault, "write NAME - TYPE without parentheses", place))
     return (*names, *(TypedName(name, place=at, untyped=True) for name, at in waiting)), defects
 
 

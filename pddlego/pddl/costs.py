@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from pddlego.pddl.conditions import Change, Compare, Formula, Renaming, Term, conjuncts, number, with_parts
 from pddlego.pddl.domain import Action, Domain, DurativeAction
-from pddlego.pddl.numbers import TOTAL_COST, is_cost, numeric_part
+from pddlego.pddl.numbers import IS_VIOLATED, TOTAL_COST, is_cost, linear, numeric_part
 from pddlego.pddl.problem import Later, Metric, Problem
 
 
@@ -31,8 +31,21 @@ def needs_time(domain: Domain, problem: Problem) -> DurativeAction | Later | Non
 
 def needs_numbers(domain: Domain, problem: Problem) -> Formula | Metric | DurativeAction | Later | None:
     """The first part of a task that needs time or numbers other than action costs; None for a classical task."""
-    part = needs_time(domain, problem) or domain.numeric_part or numeric_part((problem.goal,))
+    conditions = (problem.goal, problem.constraints, *problem.preferences)
+    part = needs_time(domain, problem) or domain.numeric_part or numeric_part(conditions)
     return part or (None if counts_cost(problem) else problem.metric)
+
+
+def penalties(problem: Problem) -> dict[str, Fraction]:
+    """What a violation of each preference in the metric costs; less than 0 where it is rewarded.
+
+    If the metric is maximized, the sign is reversed.
+    """
+    if problem.metric is None:
+        return {}
+    factors, sign = linear(problem.metric.term) or {}, -1 if problem.metric.direction == "maximize" else 1
+    names = {term: str(term.parts[0]) for term in factors if term.head == IS_VIOLATED and term.parts}
+    return {name: sign * factors[term] for term, name in names.items()}
 
 
 def values_of(problem: Problem) -> dict[Term, Fraction]:

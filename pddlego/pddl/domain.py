@@ -40,12 +40,13 @@ from pddlego.pddl.conditions import (
     with_functions,
     with_parts,
 )
+from pddlego.pddl.constraints import read_constraints
 from pddlego.pddl.foreign import TIMES, without_foreign
-from pddlego.pddl.names import is_name
+from pddlego.pddl.names import is_name, spelt
 from pddlego.pddl.numbers import DURATION, changed_fluents, numeric_part, read_fluents
 from pddlego.pddl.parentheses import unbalanced
-from pddlego.pddl.problem import is_define, is_one_word
-from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, not_supported, syntax_defect
+from pddlego.pddl.problem import is_define, is_one_word, misspelt_define
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Position, Where, not_supported, syntax_defect
 from pddlego.pddl.sexpr import Sexpr, place_of, placed, read_sexprs, show
 from pddlego.util.text import Shown, count, nearest
 
@@ -176,6 +177,7 @@ class Domain(Shown):
     actions: tuple[Action, ...] = ()
     derived: tuple[Rule, ...] = ()
     durative: tuple[DurativeAction, ...] = ()
+    constraints: Formula = TRUE
     text: str = field(default="", compare=False, repr=False)
 
     @cached_property
@@ -268,7 +270,8 @@ class Domain(Shown):
         """The first condition or effect that needs numbers other than action costs; None in a classical domain."""
         rules = (rule.condition for rule in self.derived)
         schemas = (part for action in self.schemas for part in (action.precondition, action.effect))
-        return numeric_part((*schemas, *rules, *(action.precondition for action in self.durative)))
+        conditions = (action.precondition for action in self.durative)
+        return numeric_part((*schemas, *rules, *conditions, self.constraints))
 
     @cached_property
     def changed_functions(self) -> frozenset[str]:
@@ -296,6 +299,7 @@ class Domain(Shown):
             ("functions", " ".join(map(str, self.functions))),
         )
         lines = [f"(define (domain {self.name})", *(f"  (:{name} {text})" for name, text in sections if text)]
+        lines += [f"  (:constraints {self.constraints})"] if self.constraints != TRUE else []
         return "\n".join([*lines, *(f"  {part}" for part in (*self.derived, *self.actions, *self.durative)), ")"])
 
     @cached_property
@@ -356,13 +360,14 @@ class DomainReading:
     """The result of reading a domain file: the readable part as a domain, and the defects of the text.
 
     `source` is the expression `(define …)`, empty without one. The defects of an `unbalanced` text are its parentheses
-    alone, because other defects follow from these.
+    alone, because other defects follow from these. `plain` is the text that was read (see `without_foreign`).
     """
 
     domain: Domain
     defects: tuple[Defect, ...] = ()
     source: tuple[Sexpr, ...] = ()
     unbalanced: bool = False
+    plain: str = ""
 
 
 def parse_domain(text: str) -> Domain:
@@ -372,11 +377,11 @@ def parse_domain(text: str) -> Domain:
     """
     reading = read_domain(text)
     if len(reading.domain.supertypes) > MAX_TYPES:
-        raise PddlSyntaxError([syntax_defect(too_many_types(reading.domain))])
+        raise PddlSyntaxError([syntax_defect(too_many_types(reading.domain), "", None)])
     defects = [defect for defect in reading.defects if defect.blocking]
     for where, kind, place in undeclared_types(reading.domain):
-        defects.append(syntax_defect(f"{where}: type {kind} is not declared", place))
-    defects += [syntax_defect(message, head.place) for _, message, head in wrong_heads(reading.domain)]
+        defects.append(replace(syntax_defect(f"type {kind} is not declared", "", place), where=where))
+    defects += wrong_heads(reading.domain)
     if defects:
         raise PddlSyntaxError(defects)
     return reading.domain
@@ -388,8 +393,8 @@ def read_domain(text: str) -> DomainReading:
     reading = _read_text(plain)
     parentheses, fixed = unbalanced(plain) if _is_wrong(reading) else ((), "")
     if parentheses and (plain.count("(") != plain.count(")") or not _is_wrong(_read_text(fixed))):
-        return replace(reading, defects=(*foreign, *parentheses), unbalanced=True)
-    return replace(reading, defects=(*foreign, *reading.defects))
+        return replace(reading, defects=(*foreign, *parentheses), unbalanced=True, plain=plain)
+    return replace(reading, defects=(*foreign, *reading.defects), plain=plain)
 
 
 def _is_wrong(reading: DomainReading) -> bool:
@@ -409,12 +414,14 @@ def _read_text(text: str) -> DomainReading:
             place for expression, place in placed(sexprs.expressions) if not blocks or expression is not blocks[0]
         ]
         both = any(is_define(block, "problem") for block in blocks) and len(blocks) > 1
-        two_files = "the file holds a domain and a problem; write each into a file of its own"
-        one_define = "a domain file is exactly one (define (domain …) …); remove the rest"
-        no_define = "no (define (domain …) …) was found; begin the file with it"
-        reader.wrong(two_files if both else one_define if blocks else no_define, places[0] if places else (1, 1))
+        if misspelt := misspelt_define(sexprs.expressions):
+            return DomainReading(reader.domain(text), (misspelt,))
+        two_files = "the file holds a domain and a problem", "write each into a file of its own"
+        one_define = "a domain file is exactly one (define (domain …) …)", "remove the rest"
+        no_define = "no (define (domain …) …) was found", "begin the file with it"
+        reader.wrong(*(two_files if both else one_define if blocks else no_define), places[0] if places else (1, 1))
     elif is_define(blocks[0], "problem"):
-        reader.wrong("the file defines a problem, not a domain; give the domain file in its place", (1, 1))
+        reader.wrong("the file defines a problem, not a domain", "give the domain file in its place", (1, 1))
     else:
         for part, place in placed(blocks[0], 1):
             reader.section(part, place)
@@ -441,20 +448,21 @@ class _DomainReader:
         self.actions: list[Action] = []
         self.derived: list[Rule] = []
         self.durative: list[DurativeAction] = []
+        self.constraints: Formula = TRUE
 
-    def wrong(self, message: str, place: Position | None) -> None:
-        self.defects.append(syntax_defect(message, place))
+    def wrong(self, fault: str, advice: str, place: Position | None) -> None:
+        self.defects.append(syntax_defect(fault, advice, place))
 
     def section(self, part: Sexpr, place: Position | None) -> None:
         if not isinstance(part, tuple) or not part:
-            self.wrong(f"'{show(part)}' is not a section of a domain", place)
+            self.wrong(f"'{show(part)}' is not a section of a domain", "remove it, or put it into a section", place)
             return
         head, rest = part[0], part[1:]
         if head == "domain":
             self.name = str(rest[0]) if rest else "unnamed"
             if not is_one_word(rest):
                 own = ", and (:requirements …) as a section of its own" * (":requirements" in rest)
-                self.wrong(f"'{in_short(part)}' is not one name; write (domain NAME){own}", place)
+                self.wrong(f"'{in_short(part)}' is not one name", f"write (domain NAME){own}", place)
         elif head == ":requirements":
             self.requirements = tuple(map(show, rest))
         elif head == ":types":
@@ -467,21 +475,22 @@ class _DomainReader:
             self._functions(part)
         elif head in FIELDS_OF:
             self._action(part)
+        elif head == ":constraints":
+            more = self._full(read_constraints(part, self.defects))
+            self.constraints = And((self.constraints, more)) if self.constraints != TRUE else more
         elif head == ":derived" and len(rest) != 2:
-            self.wrong(f"'{show(part)}' is not a rule: write (:derived (name ?x - type …) (condition))", place)
+            self.wrong(f"'{show(part)}' is not a rule", "write (:derived (name ?x - type …) (condition))", place)
         elif head == ":derived" and rest[0][:1] == ("not",):
-            message = f"'{in_short(rest[0])}': the head of a rule cannot be negated; write when it is true"
-            self.wrong(f"{message}, elsewhere it is false", place_of(rest[0]))
+            fault = f"'{in_short(rest[0])}': the head of a rule cannot be negated"
+            self.wrong(fault, "write when it is true, elsewhere it is false", place_of(rest[0]))
         elif head == ":derived":
             predicate = self._predicate(rest[0], place_of(rest[0]))
             self.derived.append(Rule(predicate, self._full(read_condition(rest[1]))))
         elif head in _NOT_CLASSICAL:
             what = f"{_NOT_CLASSICAL[head]} (section {head}) are not supported"
-            self.defects.append(replace(not_supported(what, place), word=str(head)))
+            self.defects.append(not_supported(what, "", place, word=str(head)))
         else:
-            self.defects.append(
-                replace(syntax_defect(_unknown_section(show(head), len(self.defects)), place), word=show(head))
-            )
+            self.defects.append(_unknown_section(show(head), len(self.defects), place))
 
     def _typed(self, part: Sequence[Sexpr], start: int = 0) -> tuple[TypedName, ...]:
         names, defects = read_typed_list(part, start)
@@ -490,7 +499,7 @@ class _DomainReader:
 
     def _predicate(self, part: Sexpr, place: Position | None) -> Predicate:
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
-            self.wrong(f"'{show(part)}' is not a predicate: write (name ?x - type …)", place)
+            self.wrong(f"'{show(part)}' is not a predicate", "write (name ?x - type …)", place)
             return Predicate(show(part), ())
         return Predicate(part[0], self._typed(part, start=1), place=place)
 
@@ -502,16 +511,17 @@ class _DomainReader:
             if part == "-":
                 kind = show(next(parts, ("-", None))[0])
                 if kind == "-":
-                    self.wrong("the type is missing after the hyphen in :functions", place)
+                    advice = "write a type there, or remove the hyphen"
+                    self.wrong("the type is missing after the hyphen in :functions", advice, place)
                     kind = "number"
                 elif not waiting:
-                    self.wrong(f"there is no function before '- {kind}'; write (name ?x - type …) - number", place)
+                    self.wrong(f"there is no function before '- {kind}'", "write (name ?x - type …) - number", place)
                 self.functions += [replace(function, type=kind) for function in waiting]
                 waiting = []
             elif isinstance(part, tuple) and part and isinstance(part[0], str):
                 waiting.append(Function(part[0], self._typed(part, start=1), place=place))
             else:
-                self.wrong(f"'{show(part)}' is not a function: write (name ?x - type …) - number", place)
+                self.wrong(f"'{show(part)}' is not a function", "write (name ?x - type …) - number", place)
         self.functions += waiting
 
     def _action(self, part: tuple[Sexpr, ...]) -> None:
@@ -519,7 +529,7 @@ class _DomainReader:
         durative = part[0] == ":durative-action"
         faults = list(_field_defects(name, part))
         if faults:
-            self.defects += (replace(fault, where=f"action {name}: ") for fault in faults)
+            self.defects += (replace(fault, where=Where("action", name)) for fault in faults)
             return
         numbers = {show(key): 2 * number + 3 for number, key in enumerate(part[2::2])}
         parameters = part[numbers[":parameters"]] if ":parameters" in numbers else ()
@@ -548,11 +558,12 @@ class _DomainReader:
             actions=tuple(self.actions),
             derived=tuple(self.derived),
             durative=tuple(self.durative),
+            constraints=self.constraints,
             text=text,
         )
 
 
-DECLARATIONS = (":requirements", ":types", ":constants", ":predicates", ":functions")
+DECLARATIONS = (":requirements", ":types", ":constants", ":predicates", ":functions", ":constraints")
 """The sections before actions and rules."""
 
 FIELDS = (":parameters", ":precondition", ":effect")
@@ -583,31 +594,28 @@ def _field_defects(name: str, action: tuple[Sexpr, ...]) -> Iterator[Defect]:
             form = f"(:durative-action {name}, or an action without it"
             if all(other != ":duration" for other, _ in keys) and not any(map(_is_timed, action[3::2])):
                 form = f":precondition, or (:durative-action {name}"
-            message = f"action {name}: {key} is a field of durative actions; write {form}"
-            yield not_supported(message, place_of(action))
+            yield not_supported(f"{key} is a field of durative actions", f"write {form}", place_of(action))
             return
         if key in _OTHER_FIELDS and key not in known:
-            message = f"action {name}: {_OTHER_FIELDS[key]} ({key}) are not supported"
-            yield not_supported(f"{message}; write the action without it", place)
+            yield not_supported(f"{_OTHER_FIELDS[key]} ({key}) are not supported", "write the action without it", place)
         elif key not in known:
             both = "one list, several conditions or effects as one (and …)" if re.match(r"\((?!:)", key) else "one list"
             meant = nearest(key, [word for word in known if word not in (key for key, _ in keys)])
-            form = f"did you mean {meant}?" if meant else f"write {', '.join(known)}, each with {both}"
+            advice = f"did you mean {meant}?" if meant else f"write {', '.join(known)}, each with {both}"
             several = [*itertools.takewhile(lambda part: isinstance(part, tuple), action[2 * number + 1 :])]
             if number and len(several) > 1 and action[2 * number] in known[1:]:
-                form = f"write {action[2 * number]} {show(('and', *several))}"
-            message = f"action {name}: '{in_short(key)}' is not a field; {form}"
-            yield syntax_defect(message, place)
+                advice, meant = f"write {action[2 * number]} {show(('and', *several))}", None
+            yield syntax_defect(f"'{in_short(key)}' is not a field", advice, place, meant=meant or "")
             return  # the rest may no longer consist of pairs
         elif key in seen:
-            yield syntax_defect(f"action {name}: {key} appears twice; write it once", place)
+            yield syntax_defect(f"{key} appears twice", "write it once", place)
         elif 2 * number + 3 >= len(action):
-            yield syntax_defect(f"action {name}: nothing follows {key}; write {key} (…)", place)
+            yield syntax_defect(f"nothing follows {key}", f"write {key} (…)", place)
         seen.add(key)
     for needed in _NEEDED[str(action[0])]:
         if all(key != needed for key, _ in keys):
             form = "(= ?duration NUMBER)" if needed == ":duration" else "(…)"
-            yield syntax_defect(f"action {name}: it has no {needed}; write {needed} {form}", place_of(action))
+            yield syntax_defect(f"there is no {needed}", f"write {needed} {form}", place_of(action))
 
 
 def _is_timed(part: Sexpr) -> bool:
@@ -628,7 +636,6 @@ def _meanings(text: str) -> dict[str, str]:
 
 
 _NOT_CLASSICAL = {
-    ":constraints": "trajectory constraints",
     ":process": "processes",
     ":event": "events",
     ":axiom": "axioms of PDDL 1",
@@ -651,44 +658,49 @@ _MOST_COMPARED = 50
 """The number of defects of a domain after which unknown sections are not compared with the known ones any more."""
 
 
-def _unknown_section(name: str, before: int) -> str:
-    """The message about a section; after many defects `before` it, without the section that may be meant."""
+def _unknown_section(name: str, before: int, place: Position | None) -> Defect:
+    """The defect of a section; after many defects `before` it, without the section that may be meant."""
     if name == "define":
-        return "the domain contains a second (define …); close the parenthesis before it"
-    if before < _MOST_COMPARED and (meant := nearest(name, [*DECLARATIONS, *FIELDS_OF, ":derived"])):
-        return f"section {name} is not supported in a domain; did you mean {meant}?"
-    known = ":requirements, :types, :constants, :predicates, :functions, :action and :derived"
-    return f"section {name[:60]} is not supported in a domain; its sections are {known}"
+        fault, advice = "the domain contains a second (define …)", "close the parenthesis before it"
+        return syntax_defect(fault, advice, place, name)
+    fault = f"section {name[:60]} is not supported in a domain"
+    known = ["domain", *DECLARATIONS, *FIELDS_OF, ":derived"]
+    meant = spelt(name, known) if before < _MOST_COMPARED else ""
+    sections = ":requirements, :types, :constants, :predicates, :functions, :action and :derived"
+    advice = f"did you mean {meant}?" if meant else f"its sections are {sections}"
+    return syntax_defect(fault, advice, place, name, meant)
 
 
-def heads_of(domain: Domain) -> Iterator[tuple[str, tuple[TypedName, ...]]]:
+def heads_of(domain: Domain) -> Iterator[tuple[Where, tuple[TypedName, ...]]]:
     """The kind and name of each declaration with parameters, and its parameters."""
-    yield from ((f"predicate {predicate.name}", predicate.parameters) for predicate in domain.predicates)
-    yield from ((f"function {function.name}", function.parameters) for function in domain.functions)
-    yield from ((f"action {action.name}", action.parameters) for action in (*domain.actions, *domain.durative))
-    yield from ((f"derived predicate {rule.predicate.name}", rule.predicate.parameters) for rule in domain.derived)
+    yield from ((Where("predicate", predicate.name), predicate.parameters) for predicate in domain.predicates)
+    yield from ((Where("function", function.name), function.parameters) for function in domain.functions)
+    yield from ((Where("action", action.name), action.parameters) for action in (*domain.actions, *domain.durative))
+    yield from ((Where("derived predicate", rule.predicate.name), rule.predicate.parameters) for rule in domain.derived)
 
 
-def undeclared_types(domain: Domain) -> Iterator[tuple[str, str, Position | None]]:
+def undeclared_types(domain: Domain) -> Iterator[tuple[Where, str, Position | None]]:
     """The uses of undeclared types: declaration, type and position. The translator would treat such a type as empty."""
-    for where, names in (("constants", domain.constants), *heads_of(domain)):
+    for where, names in ((Where(":constants"), domain.constants), *heads_of(domain)):
         for name in names:
             for kind in either(name.type):
                 if kind not in domain.types:
                     yield where, kind, name.place
 
 
-def wrong_heads(domain: Domain) -> Iterator[tuple[DefectKind, str, Predicate]]:
+def wrong_heads(domain: Domain) -> Iterator[Defect]:
     """Derived predicates without a matching declaration, which crash the translator."""
     for rule in domain.derived:
         head = rule.predicate
         declared = domain.predicates_by_name.get(head.name)
         if declared is None:
-            message = f"derived predicate {head.name}: it is not among the predicates"
-            yield DefectKind.UNDECLARED_PREDICATE, message, head
+            kind, fault = DefectKind.UNDECLARED_PREDICATE, f"{head.name} is not among the predicates"
         elif len(declared.parameters) != len(head.parameters):
-            message = f"derived predicate {head.name}: it is declared with {len(declared.parameters)} argument(s)"
-            yield DefectKind.ARITY, message, head
+            kind, fault = DefectKind.ARITY, f"{head.name} is declared with {len(declared.parameters)} argument(s)"
+        else:
+            continue
+        where, advice = Where("derived predicate", head.name), "add it to (:predicates …) as it is defined"
+        yield Defect(kind, head.name, fault, advice, head.place, where=where)
 
 
 def reachable(start: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
@@ -705,16 +717,39 @@ def reachable(start: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
 
 def circles_of(edges: Mapping[str, Collection[str]]) -> dict[str, frozenset[str]]:
     """Every node of a graph that can be reached from itself, with all nodes of its strongly connected component."""
-    if not edges:
-        return {}
-    from fast_downward.translate.sccs import get_sccs_adjacency_dict
-
-    nodes = dict.fromkeys(itertools.chain(edges, *edges.values()), ())
+    backward: dict[str, list[str]] = defaultdict(list)
+    for node, others in edges.items():
+        for other in others:
+            backward[other].append(node)
     circles: dict[str, frozenset[str]] = {}
-    for component in get_sccs_adjacency_dict({**nodes, **edges}):
-        if len(component) > 1 or component[0] in edges.get(component[0], ()):
+    seen: set[str] = set()
+    for root in reversed(_finished(edges)):  # the algorithm of Kosaraju and Sharir
+        component, waiting = set(), [root]
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                component.add(node)
+                waiting += backward[node]
+        if len(component) > 1 or (component and root in edges.get(root, ())):
             circles |= dict.fromkeys(component, frozenset(component))
-    return circles
+    return {node: circles[node] for node in edges if node in circles}
+
+
+def _finished(edges: Mapping[str, Collection[str]]) -> list[str]:
+    """The nodes of a graph in the order in which a depth-first search leaves them."""
+    order: list[str] = []
+    seen: set[str] = set()
+    waiting = [(node, False) for node in edges]
+    while waiting:
+        node, is_done = waiting.pop()
+        if is_done:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            waiting.append((node, True))
+            waiting += [(other, False) for other in edges.get(node, ())]
+    return order
 
 
 def outline(domain: Domain, without: Collection[str] = ()) -> str:

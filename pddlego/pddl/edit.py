@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -43,11 +43,13 @@ class Edit(Shown):
     """An edit of a problem (paper, Appendix B). The empty edit changes nothing and is valid.
 
     `look` are places or conditions beside it, for which the next plan is to be made; the problem does not have them.
+    `ignored` are the keys of remarks that were left out.
     """
 
     objects: SectionEdit = SectionEdit()
     init: SectionEdit = SectionEdit()
     look: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         """A line for each change: `+` added, `-` deleted, `->` replaced."""
@@ -221,7 +223,8 @@ class _Bench:
         self.objects = staying
         self.twins = {twin for twin in self.twins if self.objects.get(twin.name, twin.type) != twin.type}
         moved = rename(replace(self.before, facts=frozenset(self.facts)), Renaming(names))
-        self.before, self.values = replace(self.before, metric=moved.metric), set(moved.values)
+        own, self.values = self.before, set(moved.values)
+        self.before = replace(moved, objects=own.objects, facts=own.facts, goal=own.goal, values=own.values)
         self.merged = {Renaming(names).atom(fact): fact for fact in self.facts if _merged(fact, names)}
         self.facts, self.goal = set(moved.facts), moved.goal
         self.applied_names = {old: new for old, new in names.items() if old != new}
@@ -585,16 +588,16 @@ def read_edit(text: str, tolerant: bool = True, look: bool = False) -> tuple[Edi
     found = last_object(text, ("objects", "init"), SECTION_KEYS, tolerant)
     if found.rest and not tolerant:
         raise EditSyntaxError(NOT_ALONE)
-    remarks: list[str] = []
+    ignored: list[str] = []
     looked = found.value.pop("look", None) if look else None
     places = looked if isinstance(looked, list) else [looked] if looked else []
     try:
-        model = _EditModel.model_validate(found.value, context=remarks if tolerant else None)
+        model = _EditModel.model_validate(found.value, context=ignored if tolerant else None)
     except ValidationError as error:
         text = "; ".join(_fault(one) for one in error.errors()[:10])
         raise EditSyntaxError(f"the JSON is not an edit: {text}") from error
-    edit = replace(edit_of(model.objects, model.init), look=tuple(map(str, places)))
-    return edit, (*found.repairs, *remarks)
+    edit = replace(edit_of(model.objects, model.init), look=tuple(map(str, places)), ignored=tuple(ignored))
+    return edit, found.repairs
 
 
 NOT_ALONE = "there is text around the JSON object: answer with the object and nothing else"

@@ -206,6 +206,9 @@ def duration_form(part: Sexpr, functions: Collection[Sexpr]) -> Sexpr:
     parts = part if isinstance(part, tuple) else (part,)
     while len(parts) == 1 and isinstance(parts[0], tuple):
         parts = parts[0]
+    joined = next((word for word in map(str, parts) if re.fullmatch(r"\?duration[\d.]+", word)), "")
+    if joined:
+        parts = *(word for word in parts if word != joined), "?duration", joined.removeprefix("?duration")
     signs = [str(_COMPARISONS[str(word)]) for word in parts if word in _COMPARISONS]
     names = (*_COMPARISONS, "?duration", "duration", ("duration",))
     rest = [arithmetic_form(word) for word in parts if word not in names]
@@ -355,9 +358,9 @@ def _without_invisible(text: str) -> tuple[str, list[Defect]]:
             return match[0]
         for number, character in enumerate(match[1], match.start()):
             what = "a blank that is not ASCII" if character.isspace() else "an invisible character"
-            message = f"{what} (U+{ord(character):04X}), which planners refuse; "
-            message += "write an ordinary blank" if character.isspace() else "remove it"
-            defect = warning(DefectKind.INVISIBLE, character, message, source.position(number))
+            fault = f"{what} (U+{ord(character):04X}), which planners refuse"
+            advice = "write an ordinary blank" if character.isspace() else "remove it"
+            defect = warning(DefectKind.INVISIBLE, character, fault, advice, source.position(number))
             defects.setdefault(character, defect)
         around = text[match.start() - 1 : match.start()] + text[match.end() : match.end() + 1]
         is_inside = re.fullmatch(r"[\w?-]{2}", around) and not any(map(str.isspace, match[1]))
@@ -385,14 +388,14 @@ def without_foreign(text: str) -> tuple[str, list[Defect]]:
                 whole, decimals = digits[0][0], digits[1][0]
                 what, instead, remedy = f"a comma in {whole},{decimals}", ".", f"write {whole}.{decimals}"
                 remedy += f", or {whole}{decimals}" * (len(decimals) == 3)
-            message = f"{what}, which PDDL does not have; {remedy}"
+            fault = f"{what}, which PDDL does not have"
         elif start in comments:
             what = _SIGN.findall(match[1])[0]
             instead = re.sub(r"[^\r\n]", " ", text[start:stop])
-            message = f"'{what}' does not begin a comment in PDDL; begin comments with ';'"
+            fault, remedy = f"'{what}' does not begin a comment in PDDL", "begin comments with ';'"
         else:
             continue
         pieces += [text[end:start], instead]
         end = stop
-        defects.setdefault(what, syntax_defect(message, source.position(start)))
+        defects.setdefault(what, syntax_defect(fault, remedy, source.position(start)))
     return "".join([*pieces, text[end:]]), [*defects.values(), *invisible]

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pddlego.pddl.check import declaration_warnings
 from pddlego.pddl.conditions import (
     ANY_TYPE,
+    TRUE,
     And,
     Atom,
     Compare,
@@ -35,9 +36,11 @@ from pddlego.pddl.conditions import (
 from pddlego.pddl.costs import counts_cost, needs_numbers, needs_time
 from pddlego.pddl.domain import Action, Domain, either
 from pddlego.pddl.exclusive import broken_invariants, exclusive_goals
-from pddlego.pddl.numbers import TOTAL_COST, TOTAL_TIME, changed_fluents, fluents_in, is_cost, numeric_part
+from pddlego.pddl.names import spelt
+from pddlego.pddl.numbers import IS_VIOLATED, TOTAL_COST, TOTAL_TIME, changed_fluents, fluents_in, is_cost, numeric_part
+from pddlego.pddl.preferences import is_goal
 from pddlego.pddl.problem import Problem
-from pddlego.pddl.rules import Defect, DefectKind, Level, warning
+from pddlego.pddl.rules import Defect, DefectKind, Level, Where, warning
 
 _NEEDS = {
     "not": ":negative-preconditions",
@@ -71,7 +74,8 @@ READ_REQUIREMENTS = frozenset(
 
 NUMERIC = frozenset((":fluents", ":numeric-fluents"))
 TIMED = frozenset((":durative-actions", ":duration-inequalities", ":timed-initial-literals", ":timed-initial-effects"))
-"""The requirements of numbers and of time, which planners read only in tasks with numbers or time."""
+CONSTRAINED = frozenset((":constraints", ":preferences"))
+"""The requirements of numbers, of time and of constraints, which planners read only in tasks that have them."""
 
 PDDL_REQUIREMENTS = READ_REQUIREMENTS | frozenset(
     (
@@ -90,18 +94,20 @@ def domain_warnings(domain: Domain) -> tuple[Defect, ...]:
     """The warnings about a domain. Total, but most useful for a domain without defects."""
     warnings = list(declaration_warnings(domain))
     for action in (*domain.actions, *domain.durative):
-        where, scope = f"action {action.name}", scope_of(action.parameters)
-        warnings += _argument_warnings(domain, action.precondition, f"{where}, precondition", scope)
-        warnings += _argument_warnings(domain, action.effect, f"{where}, effect", scope)
-        warnings += _contradictions(action.precondition, f"{where}, precondition", DefectKind.CONTRADICTING_CONDITION)
+        where, scope = Where("action", action.name), scope_of(action.parameters)
+        before, after = where._replace(part="precondition"), where._replace(part="effect")
+        warnings += _argument_warnings(domain, action.precondition, before, scope)
+        warnings += _argument_warnings(domain, action.effect, after, scope)
+        warnings += _contradictions(action.precondition, before, DefectKind.CONTRADICTING_CONDITION)
         # A precondition that the effect makes both false and true is a lock, as in some competition domains.
         locks = frozenset(conjuncts(action.precondition))
-        warnings += _contradictions(action.effect, f"{where}, effect", DefectKind.CONTRADICTING_EFFECT, locks)
+        warnings += _contradictions(action.effect, after, DefectKind.CONTRADICTING_EFFECT, locks)
         if not any(changed_atoms(action.effect)) and all(map(is_cost, changed_fluents(action.effect))):
-            message = f"{where} changes nothing; write its effect"
-            warnings.append(warning(DefectKind.EMPTY_EFFECT, where, message, action.place))
+            fault, advice = "the action changes nothing", "write its effect"
+            defect = warning(DefectKind.EMPTY_EFFECT, action.name, fault, advice, action.place)
+            warnings.append(replace(defect, where=where))
     for rule in domain.derived:
-        where, scope = f"derived predicate {rule.predicate.name}", scope_of(rule.predicate.parameters)
+        where, scope = Where("derived predicate", rule.predicate.name), scope_of(rule.predicate.parameters)
         warnings += _argument_warnings(domain, rule.condition, where, scope)
     return (*warnings, *_untyped_parameters(domain), *_requirements(domain))
 
@@ -122,9 +128,9 @@ def _untyped_parameters(domain: Domain) -> Iterator[Defect]:
         untyped = [one for one in typed if one.untyped and one.type != ANY_TYPE]
         if untyped:
             names = ", ".join(parameter.name for parameter in untyped)
-            message = f"predicate {predicate.name}: {names} without a type, and actions use one"
-            message += f"; write {replace(predicate, parameters=tuple(typed))}"
-            yield warning(DefectKind.UNTYPED, predicate.name, message, untyped[0].place)
+            fault = f"predicate {predicate.name}: {names} without a type, and actions use one"
+            advice = f"write {replace(predicate, parameters=tuple(typed))}"
+            yield warning(DefectKind.UNTYPED, predicate.name, fault, advice, untyped[0].place)
 
 
 def problem_warnings(domain: Domain, problem: Problem, level: Level = Level.CLASSICAL) -> tuple[Defect, ...]:
@@ -136,18 +142,20 @@ def problem_warnings(domain: Domain, problem: Problem, level: Level = Level.CLAS
     constants = {constant.name for constant in domain.constants}
     for obj in problem.sorted_objects():
         if obj.name in constants:
-            message = f"object {obj.name} is a constant of the domain; remove it from :objects"
-            warnings.append(warning(DefectKind.OBJECT_IS_CONSTANT, obj.name, message, obj.place))
-    if not any(isinstance(node, Atom | Equal | Compare) for node, _ in walk(problem.goal)):
-        message = "the goal is empty; write what must be true at the end"
-        warnings.append(warning(DefectKind.EMPTY_GOAL, ":goal", message, problem.goal.place))
-    warnings += _contradictions(problem.goal, "the goal", DefectKind.CONTRADICTING_GOAL)
+            fault, advice = f"object {obj.name} is a constant of the domain", "remove it from :objects"
+            warnings.append(warning(DefectKind.OBJECT_IS_CONSTANT, obj.name, fault, advice, obj.place))
+    wanted = And((problem.goal, *problem.preferences))
+    if not any(isinstance(node, Atom | Equal | Compare) for node, _ in walk(wanted)):
+        fault, advice = "the goal is empty", "write what must be true at the end"
+        warnings.append(warning(DefectKind.EMPTY_GOAL, ":goal", fault, advice, problem.goal.place))
+    warnings += _contradictions(problem.goal, Where(":goal"), DefectKind.CONTRADICTING_GOAL)
     temporal = needs_time(domain, problem) is not None  # the invariants below are those of instantaneous actions
     warnings += () if temporal else exclusive_goals(domain, problem)
     mentioned = {
         *(arg for literal in problem.later for arg in arguments_in(literal.part)),
         *(arg for fact in problem.facts for arg in fact.args),
-        *arguments_in(problem.goal),
+        *arguments_in(wanted),
+        *arguments_in(problem.constraints),
         *constants,
     }
     if needs_numbers(domain, problem) is not None:
@@ -156,36 +164,39 @@ def problem_warnings(domain: Domain, problem: Problem, level: Level = Level.CLAS
     usable = set(_usable_types(domain, problem)) if unused else set()
     for obj in unused:
         if not any(domain.is_a(obj.type, kind) for kind in usable):
-            message = f"object {obj.name} does not occur in :init or in the goal; use or remove it"
-            warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, message, obj.place))
+            fault, advice = f"object {obj.name} does not occur in :init or in the goal", "use or remove it"
+            warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, fault, advice, obj.place))
     if problem.metric is not None and level < Level.NUMBERS and not counts_cost(problem):
-        message = f"{problem.metric} is ignored: only (:metric minimize (total-cost)) is used"
-        warnings.append(warning(DefectKind.IGNORED_METRIC, ":metric", message, problem.metric.place))
+        fault = f"{problem.metric} is ignored: only (:metric minimize (total-cost)) is used"
+        warnings.append(warning(DefectKind.IGNORED_METRIC, ":metric", fault, "", problem.metric.place))
     if problem.metric is not None and level >= Level.NUMBERS and TOTAL_TIME in fluents_in(problem.metric.term):
-        message = f"{problem.metric} counts the steps, because the task has no time; leave it out"
-        message += ", or minimize (total-cost) if actions have costs"
-        warnings += () if temporal else (warning(DefectKind.UNTIMED_METRIC, ":metric", message, problem.metric.place),)
+        fault = f"{problem.metric} counts the steps, because the task has no time"
+        advice = "leave it out, or minimize (total-cost) if actions have costs"
+        defect = warning(DefectKind.UNTIMED_METRIC, ":metric", fault, advice, problem.metric.place)
+        warnings += () if temporal else (defect,)
     own = (*domain.requirements, *problem.requirements)
     missing = _missing_requirements(own, _only_in_problem(domain, problem))
     warnings += (replace(defect, place=problem.goal.place) for defect in missing)
     return (*warnings, *_never_true(domain, problem), *(() if temporal else broken_invariants(domain, problem)))
 
 
-def _argument_warnings(domain: Domain, part: Formula, where: str, scope: Scope) -> Iterator[Defect]:
+def _argument_warnings(domain: Domain, part: Formula, where: Where, scope: Scope) -> Iterator[Defect]:
     """Warnings about arguments of a wider type than declared, and about variables that are bound twice."""
     for node, bound in walk(part, scope):
         if isinstance(node, Exists | Forall):
             for variable in node.variables:
                 if variable.name in bound:
-                    message = f"{where}: {node}: {variable.name} is already bound; rename it"
-                    yield warning(DefectKind.SHADOWED_VARIABLE, where, message, variable.place)
+                    fault, kind = f"{variable.name} is already bound", DefectKind.SHADOWED_VARIABLE
+                    defect = warning(kind, variable.name, fault, "rename it", variable.place)
+                    yield replace(defect, where=where, part=str(node))
         elif isinstance(node, Atom):
             predicate = domain.predicates_by_name.get(node.predicate)
             for arg, wanted in zip(node.args, predicate.parameters if predicate else (), strict=False):
-                kind = bound.get(arg)
-                if kind is not None and _is_wider(domain, kind, wanted.type):
-                    message = f"{where}: {node}: {arg} is a {kind}, and {node.predicate} takes a {wanted.type}"
-                    yield warning(DefectKind.WIDER_TYPE, where, f"{message}; give it that type", node.place)
+                own = bound.get(arg)
+                if own is not None and _is_wider(domain, own, wanted.type):
+                    fault = f"{arg} is a {own}, and {node.predicate} takes a {wanted.type}"
+                    defect = warning(DefectKind.WIDER_TYPE, arg, fault, "give it that type", node.place)
+                    yield replace(defect, where=where, part=str(node))
 
 
 def _is_wider(domain: Domain, kind: str, wanted: str) -> bool:
@@ -196,15 +207,15 @@ def _is_wider(domain: Domain, kind: str, wanted: str) -> bool:
 
 
 def _contradictions(
-    part: Formula, where: str, kind: DefectKind, allowed: frozenset[Formula] = frozenset()
+    part: Formula, where: Where, kind: DefectKind, allowed: frozenset[Formula] = frozenset()
 ) -> Iterator[Defect]:
     """Warnings about atoms that one conjunction contains both plain and negated, except `allowed` ones."""
     true = set(required_atoms(part))
     for conjunct in conjuncts(part):
         match conjunct:
             case Not(part=Atom() as atom) if atom in true and atom not in allowed:
-                message = f"{where}: {atom} and (not {atom}) contradict each other; keep one"
-                yield warning(kind, where, message, atom.place)
+                fault = f"{atom} and (not {atom}) contradict each other"
+                yield replace(warning(kind, str(atom), fault, "keep one", atom.place), where=where)
     for inner in parts_of(part):
         if not isinstance(part, Not) and not isinstance(inner, Not):
             yield from _contradictions(inner, where, kind, allowed)
@@ -252,12 +263,13 @@ def _never_true(domain: Domain, problem: Problem) -> Iterator[Defect]:
     for name, actions in sorted(requiring.items()):
         if name in domain.predicates_by_name:
             predicate = domain.predicates_by_name[name]
-            message = f"{action_names(actions)} can never be applied: {predicate} is in no fact of :init,"
-            message += f" and no action adds it; add facts of {name} to :init, or an effect to an action"
+            fault = f"{action_names(actions)} can never be applied: {predicate} is in no fact of :init,"
+            fault += " and no action adds it"
+            advice = f"add facts of {name} to :init, or an effect to an action"
             if lack := missing_type(domain, kinds, scope_of(predicate.parameters).values()):
-                message = f"{lack}, so {action_names(actions)} can never be applied"
-                message += f"; declare one in :objects, and add facts of {name} to :init"
-            yield warning(DefectKind.NEVER_TRUE, name, message)  # the cause is in the domain file
+                fault = f"{lack}, so {action_names(actions)} can never be applied"
+                advice = f"declare one in :objects, and add facts of {name} to :init"
+            yield warning(DefectKind.NEVER_TRUE, name, fault, advice, None)  # the cause is in the domain file
 
 
 def _added_predicates(action: Action) -> set[str]:
@@ -267,8 +279,11 @@ def _added_predicates(action: Action) -> set[str]:
 
 def _requirements(domain: Domain) -> Iterator[Defect]:
     for name in sorted(set(domain.requirements) - PDDL_REQUIREMENTS):
-        message = f"PDDL has no requirement {name}; remove it"
-        yield warning(DefectKind.UNKNOWN_REQUIREMENT, name, message)
+        meant = spelt(name, PDDL_REQUIREMENTS)
+        fault, advice = f"PDDL has no requirement {name}", "remove it"
+        advice = f"did you mean {meant}? Else {advice}" if meant else advice
+        defect = warning(DefectKind.UNKNOWN_REQUIREMENT, name, fault, advice, (1, 1))
+        yield replace(defect, word=name, meant=meant)
     yield from _missing_requirements(domain.requirements, needed_requirements(domain))
 
 
@@ -278,16 +293,21 @@ def _missing_requirements(requirements: tuple[str, ...], needed: dict[str, str])
         declared |= {":action-costs", ":numeric-fluents"}
     for name, reason in sorted(needed.items()):
         if name not in declared:
-            message = f"{reason} needs {name}; add it to (:requirements …)"
-            yield warning(DefectKind.MISSING_REQUIREMENT, name, message)
+            fault, advice = f"{reason} needs {name}", "add it to (:requirements …)"
+            yield warning(DefectKind.MISSING_REQUIREMENT, name, fault, advice, None)
 
 
 def _only_in_problem(domain: Domain, problem: Problem) -> dict[str, str]:
     """The requirements that the goal or the metric needs and the domain does not, each with what needs it."""
     needed = {name: f"'{word}' in the goal" for name, word in _requirements_of(problem.goal)}
-    if part := numeric_part((problem.goal,)):
+    if problem.constraints != TRUE or not all(map(is_goal, problem.preferences)):
+        needed[":constraints"] = "a constraint"
+    if problem.preferences:
+        needed[":preferences"] = "a preference"
+    fluents = set(fluents_in(problem.metric.term)) - {TOTAL_COST, TOTAL_TIME} if problem.metric else ()
+    if part := numeric_part((problem.goal, problem.constraints, *problem.preferences)):
         needed[":numeric-fluents"] = f"'{word_of(part)}' in the goal"
-    elif problem.metric is not None and set(fluents_in(problem.metric.term)) - {TOTAL_COST, TOTAL_TIME}:
+    elif any(fluent.head != IS_VIOLATED for fluent in fluents):
         needed[":numeric-fluents"] = "the metric"
     in_domain = needed_requirements(domain) if needed else ()
     return {name: what for name, what in needed.items() if name not in in_domain}
@@ -304,6 +324,8 @@ def needed_requirements(domain: Domain) -> dict[str, str]:
         needed[":typing"] = "a type"
     if domain.derived:
         needed[":derived-predicates"] = "a derived predicate"
+    if domain.constraints != TRUE:
+        needed[":constraints"] = "a constraint"
     if domain.numeric_part is not None:
         needed[":numeric-fluents"] = f"'{word_of(domain.numeric_part)}'"
     elif domain.functions:

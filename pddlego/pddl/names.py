@@ -7,10 +7,21 @@ exact for lower-case text of letters, digits, spaces and hyphens, which is all t
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+
+from pddlego.util.text import nearest
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*\Z")
 MAX_NAME = 200
 """The maximum length of a name, which has to fit into a line, a prompt and a command."""
+
+
+class UnknownNameError(ValueError):
+    """A text holds names that a domain does not declare; `names` are all words of the text."""
+
+    def __init__(self, message: str, *texts: str) -> None:
+        super().__init__(message)
+        self.names = re.findall(r"[\w-]+", " ".join(texts))
 
 
 def is_name(word: str) -> bool:
@@ -26,6 +37,24 @@ def to_name(text: str) -> str:
 def from_name(name: str) -> str:
     """The name in the game of an object with the PDDL name `name`."""
     return name.replace("_", " ")
+
+
+_BEFORE_NAMES = (
+    *("domain", "problem", ":domain", ":types", ":constants", ":objects", ":metric", ":action", ":durative-action"),
+)
+"""The words of PDDL that a word without a colon follows."""
+
+
+def spelt(word: str, known: Collection[str]) -> str:
+    """The right spelling of a misspelt word of PDDL: a known word, also with the next one; empty if none is near."""
+    first, *others = re.findall(r":?[^:]+", word) or [""]
+    if others and first in known:
+        return " ".join((first, *others))
+    for before in _BEFORE_NAMES:
+        rest = word.removeprefix(before)
+        if before in known and is_name(rest) and 1 < len(rest) < len(word):
+            return f"{before} {rest}"
+    return nearest(word, known) or ""
 
 
 def same_name(left: str, right: str) -> bool:

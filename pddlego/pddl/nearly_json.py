@@ -42,8 +42,8 @@ class JsonObject:
 class Form(BaseModel):
     """The form of a JSON object in an answer. Unknown keys are errors.
 
-    If the context of the validation is a list, remarks such as `"reasoning": "it moved north"` are left out, and noted
-    in the list.
+    If the context of the validation is a list, remarks such as `"reasoning": "it moved north"` are left out, and their
+    keys added to the list.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -54,13 +54,13 @@ class Form(BaseModel):
         return without_remarks(value, cls.model_fields, info.context)
 
 
-def without_remarks(value: Any, known: Collection[str], notes: list[str] | None) -> Any:
-    """An object without its remarks, unless there is nothing else in it. `notes` gets a note for each.
+def without_remarks(value: Any, known: Collection[str], ignored: list[str] | None) -> Any:
+    """An object without its remarks, unless there is nothing else in it. `ignored` gets the key of each.
 
     A remark is an unknown key whose value is text (or a list of texts), but not PDDL. It must not be a misspelt key:
     similar to a known one, or with a single word as its value while a known key is missing.
     """
-    if not isinstance(value, dict) or notes is None or not any(key in known for key in value):
+    if not isinstance(value, dict) or ignored is None or not any(key in known for key in value):
         return value
     complete = all(key in value for key in known)
 
@@ -71,12 +71,14 @@ def without_remarks(value: Any, known: Collection[str], notes: list[str] | None)
         return all(isinstance(t, str) and not _LINE.match(t) and (complete or len(t.split()) > 1) for t in texts)
 
     kept = {key: item for key, item in value.items() if not is_remark(key, item)}
-    notes += [f"the key '{key[:_MAX_SHOWN]}' {IGNORED}" for key in value if key not in kept]
+    ignored += [key[:_MAX_SHOWN] for key in value if key not in kept]
     return kept
 
 
-IGNORED = "is not part of the form: it is ignored"
-"""The end of a note about a remark."""
+def note_on_key(key: str) -> str:
+    """The note about a remark with this key."""
+    return f"the key '{key}' is not part of the form: it is ignored"
+
 
 _LINE = re.compile(r"\s*[(?]|\s*[^\s.:,]+ - [^\s.:,]+\s*\Z")
 """A text that may be a line of PDDL: a condition, parameters, or `name - type`."""

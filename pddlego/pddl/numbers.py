@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 
 from pddlego.pddl.conditions import ARITHMETIC, Change, Compare, Formula, Term, conjuncts, number, walk
+from pddlego.pddl.rules import Reason
 from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER
 
 TOTAL_COST = Term("total-cost", ())
@@ -31,11 +34,11 @@ def written_out(text: str) -> str:
     return plain if len(plain) <= MAX_NUMBER else f"one of at most {MAX_NUMBER} digits"
 
 
-def not_a_number(text: str, other: str = "") -> str:
-    """Why a word is not a number, and what to write; empty for long numbers, which the reader of files reports."""
+def not_a_number(text: str, other: str = "") -> Reason | None:
+    """Why a word is not a number; None for long numbers, which the reader of files reports."""
     if NUMBER.match(text):
-        return ""
-    return f"{text} is not a number; write {written_out(text) or f'digits such as 400 or -2.5{other}'}"
+        return None
+    return Reason(f"{text} is not a number", f"write {written_out(text) or f'digits such as 400 or -2.5{other}'}")
 
 
 MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -54,6 +57,36 @@ def fluents_in(term: Term) -> Iterator[Term]:
             yield from fluents_in(part)
     elif term.parts is not None:
         yield term
+
+
+IS_VIOLATED = "is-violated"
+"""The function of a metric that counts the violated instances of a preference: `(is-violated NAME)`."""
+
+ONE = Term("1")
+
+
+def linear(term: Term) -> dict[Term, Fraction] | None:
+    """The factors of the functions in sums and products with numbers, and of `ONE`; None for other expressions."""
+    if term.parts is None:
+        value = number(term.head)
+        return None if value is None else {ONE: value}
+    if term.head not in ARITHMETIC:
+        return {term: Fraction(1)}
+    parts = [factors for part in term.parts if (factors := linear(part)) is not None]
+    others = [factors for factors in parts if factors.keys() != {ONE}]
+    if len(parts) < len(term.parts) or (term.head == "*" and len(others) > 1):
+        return None
+    if term.head == "/":
+        divisor = parts[1][ONE] if len(parts) == 2 and parts[1].keys() == {ONE} else Fraction(0)
+        return {function: factor / divisor for function, factor in parts[0].items()} if divisor else None
+    if term.head == "*":
+        product = math.prod(factors[ONE] for factors in parts if factors.keys() == {ONE})
+        return {function: factor * product for function, factor in (*others, {ONE: Fraction(1)})[0].items()}
+    total: dict[Term, Fraction] = defaultdict(Fraction)
+    for place, factors in enumerate(parts):
+        for function, factor in factors.items():
+            total[function] += -factor if term.head == "-" and (place or len(parts) == 1) else factor
+    return total
 
 
 def read_fluents(node: Formula) -> Iterator[Term]:

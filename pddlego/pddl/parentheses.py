@@ -416,4 +416,4 @@ def _defect(source: Source, start: int, new: str) -> Defect:
     many = f"{len(new)} parentheses are" if len(new) > 1 else "a parenthesis is"
     what = "(and is missing" if new == _AND else f"{many} missing" if new else "a parenthesis is surplus"
     remedy = f"write {new.strip()} there" if new else "remove it"
-    return syntax_defect(f"{what} here: line {line}, {place_of_edit(source.text, start, new)}; {remedy}", place)
+    return syntax_defect(f"{what} here: line {line}, {place_of_edit(source.text, start, new)}", remedy, place)

@@ -72,6 +72,7 @@ def anonymous(domain: Domain) -> Anonymous:
         actions=tuple(map(action, domain.actions)),
         durative=tuple(map(action, domain.durative)),
         derived=tuple(Rule(head(rule.predicate), renaming.formula(rule.condition)) for rule in domain.derived),
+        constraints=renaming.formula(domain.constraints),
     )
     return Anonymous(replace(renamed, text=str(renamed)), names)
 

@@ -13,11 +13,18 @@ from dataclasses import dataclass, replace
 from pddlego.pddl.check import MAX_DEFECTS, check_domain, check_reading
 from pddlego.pddl.costs import needs_numbers
 from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF, Domain, DomainReading, read_domain
-from pddlego.pddl.foreign import without_foreign
-from pddlego.pddl.lint import NUMERIC, PDDL_REQUIREMENTS, READ_REQUIREMENTS, TIMED, domain_warnings, problem_warnings
+from pddlego.pddl.lint import (
+    CONSTRAINED,
+    NUMERIC,
+    PDDL_REQUIREMENTS,
+    READ_REQUIREMENTS,
+    TIMED,
+    domain_warnings,
+    problem_warnings,
+)
 from pddlego.pddl.names import is_name
-from pddlego.pddl.problem import PROBLEM_SECTIONS, ProblemReading, read_problem
-from pddlego.pddl.rules import Defect, DefectKind, Level, not_supported, syntax_defect, warning
+from pddlego.pddl.problem import PROBLEM_SECTIONS, Problem, ProblemReading
+from pddlego.pddl.rules import Defect, DefectKind, Level, Where, not_supported, syntax_defect, warning
 from pddlego.pddl.sexpr import Sexpr, at_words, place_of, placed, show
 from pddlego.util.text import count
 
@@ -29,7 +36,7 @@ _REFUSED = frozenset(
 )
 """The kinds of warnings about files that other planners refuse: they count as errors."""
 
-_ORDER = "most planners refuse that; write"
+_REFUSED_BY_MOST = "and most planners refuse that"
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,7 @@ class CheckedDomain:
 
     domain: Domain | None
     defects: tuple[Defect, ...]
+    reading: DomainReading
 
 
 def checked_domain(text: str, level: Level = Level.CLASSICAL, numeric_task: bool = False) -> CheckedDomain:
@@ -49,17 +57,19 @@ def checked_domain(text: str, level: Level = Level.CLASSICAL, numeric_task: bool
     unreadable = tuple(defect for defect in reading.defects if defect.blocking)[:MAX_DEFECTS]
     numeric_task = numeric_task or bool(reading.domain.numeric_part or reading.domain.durative)
     refusals = itertools.islice(_domain_refusals(reading, level, numeric_task), MAX_DEFECTS)
-    defects = as_errors(text, unreadable or (*reading.defects, *check_domain(reading.domain, level), *refusals))
+    defects = as_errors(
+        reading.plain, unreadable or (*reading.defects, *check_domain(reading.domain, level), *refusals)
+    )
     if any(defect.blocking for defect in defects):
-        return CheckedDomain(None, defects)
-    defects = as_errors(text, (*defects, *domain_warnings(reading.domain)))
+        return CheckedDomain(None, defects, reading)
+    defects = as_errors(reading.plain, (*defects, *domain_warnings(reading.domain)))
     errors = tuple(defect for defect in defects if defect.blocking)
-    return CheckedDomain(None, errors) if errors else CheckedDomain(reading.domain, defects[:MAX_DEFECTS])
+    domain, shown = (None, errors) if errors else (reading.domain, defects[:MAX_DEFECTS])
+    return CheckedDomain(domain, shown, reading)
 
 
-def is_sound_problem(domain: Domain, text: str, level: Level = Level.CLASSICAL) -> bool:
-    """Whether the text of a problem has no errors, and other planners read it. For `level` see `check`."""
-    reading = read_problem(text)
+def is_sound_problem(domain: Domain, reading: ProblemReading, level: Level = Level.CLASSICAL) -> bool:
+    """Whether a problem has no errors, and other planners read its file. For `level` see `check`."""
     refusals = problem_refusals(reading, level, needs_numbers(domain, reading.problem) is not None)
     if not is_portable((*check_reading(domain, reading, level), *refusals)):
         return False
@@ -72,39 +82,25 @@ def is_portable(defects: Iterable[Defect]) -> bool:
     return not any(_is_error(defect) or defect.kind in refused for defect in defects)
 
 
-def is_numeric_problem(text: str) -> bool:
+def is_numeric_problem(problem: Problem) -> bool:
     """Whether a problem needs numbers other than action costs, whatever its domain."""
-    return needs_numbers(Domain(""), read_problem(text).problem) is not None
+    return needs_numbers(Domain(""), problem) is not None
 
 
-def as_errors(text: str, defects: Iterable[Defect]) -> tuple[Defect, ...]:
+def as_errors(plain: str, defects: Iterable[Defect]) -> tuple[Defect, ...]:
     """The defects with the positions of their words, as errors where other planners refuse the file.
 
-    A declaration that is missing is reported once, at the first use.
+    `plain` is the text that was read. A declaration that is missing is reported once, at the first use.
     """
     groups: dict[object, list[Defect]] = {}
-    for number, defect in enumerate(at_words(without_foreign(text)[0], defects)):
-        groups.setdefault(_cause(defect) or number, []).append(replace(defect, blocking=_is_error(defect)))
+    for number, defect in enumerate(at_words(plain, defects)):
+        groups.setdefault(defect.missing or number, []).append(replace(defect, blocking=_is_error(defect)))
     return tuple(_as_one(*sorted(group, key=lambda defect: defect.place or (0, 0))) for group in groups.values())
 
 
-_DECLARATIONS = {DefectKind.UNDECLARED_TYPE, DefectKind.UNDECLARED_PREDICATE, DefectKind.UNDECLARED_FUNCTION}
-_DECLARATIONS |= {DefectKind.UNDECLARED_OBJECT, DefectKind.VARIABLE}
-
-
-def _cause(defect: Defect) -> object:
-    """The missing declaration that a defect results from; None for others, such as misspelt names."""
-    owner = defect.subject.partition(",")[0] if defect.kind is DefectKind.VARIABLE else ""
-    is_once = defect.kind in (DefectKind.UNDECLARED_TYPE, DefectKind.UNDECLARED_OBJECT)
-    is_slip = "did you mean" in defect.message and not is_once
-    one_use = owner.startswith("(") or is_slip or "; write" in defect.message
-    return (defect.kind, defect.word, owner) if defect.kind in _DECLARATIONS and defect.word and not one_use else None
-
-
 def _as_one(first: Defect, *others: Defect) -> Defect:
-    what, comma, advice = first.message.rpartition("; ")
     places = f" (and in {count(len(others), 'other place')})"
-    return replace(first, message=f"{what}{places}{comma}{advice}") if others else first
+    return replace(first, fault=f"{first.fault}{places}") if others else first
 
 
 def _is_error(defect: Defect) -> bool:
@@ -118,10 +114,10 @@ def _domain_refusals(reading: DomainReading, level: Level, numeric: bool) -> Ite
     for part, place in placed(reading.source, 2):
         name = part[0] if isinstance(part, tuple) and part else ""
         if name == "domain" or (name in seen and name in DECLARATIONS):
-            yield syntax_defect(f"section {name} appears twice, and {_ORDER} it once", place)
+            yield syntax_defect(f"section {name} appears twice, {_REFUSED_BY_MOST}", "write it once", place)
         elif name in DECLARATIONS and (later := {*FIELDS_OF, ":derived"} & seen):
-            message = f"section {name} comes after {min(later)}, and {_ORDER} it before all actions and rules"
-            yield syntax_defect(message, place)
+            fault = f"section {name} comes after {min(later)}, {_REFUSED_BY_MOST}"
+            yield syntax_defect(fault, "write it before all actions and rules", place)
         elif name in FIELDS_OF:
             yield from _fields(part, FIELDS_OF[str(name)])
         if isinstance(name, str):
@@ -149,8 +145,8 @@ def problem_refusals(reading: ProblemReading, level: Level, numeric: bool) -> It
         rank = PROBLEM_SECTIONS.index(str(name))
         if rank < last and rank > 1:
             order = f"{', '.join(PROBLEM_SECTIONS[1:])} in this order"
-            message = f"section {name} comes after {PROBLEM_SECTIONS[last]}, and {_ORDER} {order}"
-            yield syntax_defect(message, place)
+            fault = f"section {name} comes after {PROBLEM_SECTIONS[last]}, {_REFUSED_BY_MOST}"
+            yield syntax_defect(fault, f"write {order}", place)
         last = max(last, rank)
     yield from _requirements(reading.source, level, numeric)
     yield from _empty_parts(reading.source)
@@ -163,16 +159,17 @@ def _head(define: tuple[Sexpr, ...], word: str, number: int) -> Iterator[Defect]
     head = define[number] if len(define) > number else ()
     if not isinstance(head, tuple) or head[:1] != (word,):
         begin = "(define (domain NAME) …" if word == "domain" else "(define (problem NAME) (:domain NAME) …"
-        message = f"({word} …) is missing at the beginning; write {begin}"
-        yield syntax_defect(message, place_of(head) or place_of(define))
+        fault, advice = f"({word} …) is missing at the beginning", f"write {begin}"
+        yield syntax_defect(fault, advice, place_of(head) or place_of(define))
 
 
 def _fields(action: Sexpr, fields: Sequence[str]) -> Iterator[Defect]:
     ranks = [(fields.index(str(key)), place) for key, place in list(placed(action, 2))[::2] if key in fields]
     for (before, _), (rank, place) in itertools.pairwise(ranks):
         if rank < before:
-            message = f"action {show(action[1])}: {fields[rank]} comes after {fields[before]}"
-            yield syntax_defect(f"{message}, and {_ORDER} {', '.join(fields)} in this order", place)
+            fault = f"{fields[rank]} comes after {fields[before]}, {_REFUSED_BY_MOST}"
+            defect = syntax_defect(fault, f"write {', '.join(fields)} in this order", place)
+            yield replace(defect, where=Where("action", show(action[1])))
             return
 
 
@@ -190,11 +187,11 @@ def _requirements(define: tuple[Sexpr, ...], level: Level, numeric: bool) -> Ite
                 continue
             remedy = "write :action-costs if the domain has costs, else remove it"
             remedy = remedy if word in NUMERIC else "remove it"
-            if level is Level.CLASSICAL or word not in NUMERIC | TIMED:
-                yield not_supported(f"requirement {word} is not supported; {remedy}", place)
-            elif not numeric:
-                message = f"requirement {word} is not used, and some planners refuse it; {remedy}"
-                yield warning(DefectKind.UNUSED_REQUIREMENT, word, message, place)
+            if level is Level.CLASSICAL or word not in NUMERIC | TIMED | CONSTRAINED:
+                yield not_supported(f"requirement {word} is not supported", remedy, place)
+            elif not numeric and word not in CONSTRAINED:
+                fault, advice = f"requirement {word} is not used, and some planners refuse it", remedy
+                yield warning(DefectKind.UNUSED_REQUIREMENT, word, fault, advice, place)
 
 
 def _bare_costs(define: Sexpr) -> Iterator[Defect]:
@@ -202,8 +199,8 @@ def _bare_costs(define: Sexpr) -> Iterator[Defect]:
     for part in _lists(define):
         name = part[1 if part[0] == "increase" else 2] if len(part) == 3 and part[0] in ("increase", ":metric") else ""
         if isinstance(name, str) and is_name(name):
-            message = f"{show(part)[:60]}: {name} has no parentheses, and some planners refuse that; write ({name})"
-            yield warning(DefectKind.SYNTAX, name, message, place_of(part))
+            fault, advice = f"{name} has no parentheses, and some planners refuse that", f"write ({name})"
+            yield replace(warning(DefectKind.SYNTAX, name, fault, advice, place_of(part)), part=show(part)[:60])
 
 
 def _lists(define: Sexpr) -> Iterator[tuple[Sexpr, ...]]:
@@ -223,7 +220,6 @@ def _empty_parts(define: Sexpr) -> Iterator[Defect]:
         if part[:1] and part[0] in ("and", "or", "not", "imply", "when", ":goal"):
             empty = [place for child, place in inside if child == ()]
             if empty:
-                message = (
-                    f"{show(part)[:60]}: () is not a condition, and {_ORDER} nothing, or (and) for what is always true"
-                )
-                yield syntax_defect(message, empty[0])
+                fault = f"() is not a condition, {_REFUSED_BY_MOST}"
+                defect = syntax_defect(fault, "write nothing, or (and) for what is always true", empty[0])
+                yield replace(defect, part=show(part)[:60])

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby
+from typing import cast
 
 from pddlego.pddl.conditions import (
     ANY_TYPE,
@@ -20,6 +21,7 @@ from pddlego.pddl.conditions import (
     Formula,
     Located,
     Not,
+    Preference,
     Renaming,
     Term,
     TypedName,
@@ -32,11 +34,13 @@ from pddlego.pddl.conditions import (
     read_typed_list,
     with_functions,
 )
+from pddlego.pddl.constraints import read_constraints
 from pddlego.pddl.foreign import init_form, joined_infix, operator_first, without_foreign
-from pddlego.pddl.names import is_name
+from pddlego.pddl.names import is_name, spelt
 from pddlego.pddl.numbers import written_out
 from pddlego.pddl.parentheses import unbalanced
-from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, not_supported, syntax_defect, warning
+from pddlego.pddl.preferences import is_goal, split_goal, split_preferences, with_preferences
+from pddlego.pddl.rules import Defect, DefectKind, PddlSyntaxError, Where, not_supported, syntax_defect, warning
 from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_at, place_of, placed, read_sexprs, show
 from pddlego.util.text import Shown, count, natural, nearest
 
@@ -72,6 +76,7 @@ class Later(Located):
 class Problem(Shown):
     """A PDDL problem: `objects` and `facts` are sets, and `goal` is a condition.
 
+    `preferences` are those of its goal and its constraints; those about the last state are printed in the goal.
     `values` are the numbers that `:init` assigns, such as `(= (total-cost) 0)` and `(= (distance a b) 7)`.
     `requirements` are those of its file; they are not printed.
     """
@@ -84,6 +89,8 @@ class Problem(Shown):
     values: frozenset[Compare] = frozenset()
     metric: Metric | None = None
     later: frozenset[Later] = frozenset()
+    constraints: Formula = TRUE
+    preferences: tuple[Preference, ...] = ()
     requirements: tuple[str, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
@@ -115,7 +122,9 @@ class Problem(Shown):
         ]
         init = [f"    {line}" for line in (*self.init_lines(), *self.sorted_later())]
         lines = [f"(define (problem {self.name})", f"  (:domain {self.domain})"]
-        lines += ["  (:objects", *objects, "  )", "  (:init", *init, "  )", f"  (:goal {self.goal})"]
+        goal, constraints = with_preferences(self.goal, self.constraints, self.preferences)
+        lines += ["  (:objects", *objects, "  )", "  (:init", *init, "  )", f"  (:goal {goal})"]
+        lines += [f"  (:constraints {constraints})"] if constraints != TRUE else []
         lines += [f"  {self.metric}"] if self.metric else []
         return "\n".join([*lines, ")"])
 
@@ -136,6 +145,8 @@ def rename(problem: Problem, renaming: Renaming) -> Problem:
         values=frozenset(Compare(value.operator, renaming.term(value.left), value.right) for value in problem.values),
         metric=replace(problem.metric, term=renaming.term(problem.metric.term)) if problem.metric else None,
         later=frozenset(Later(literal.time, renaming.formula(literal.part)) for literal in problem.later),
+        constraints=renaming.formula(problem.constraints),
+        preferences=tuple(cast(Preference, renaming.formula(own)) for own in problem.preferences),
     )
 
 
@@ -146,7 +157,8 @@ class ProblemReading:
     `missing` are the missing sections. `slips` are repeated objects, and negated facts and wrong times of `:init`:
     `parse_problem` refuses all of them, though some do not prevent planning. `source` is the expression `(define …)`,
     empty without one. If the file cannot be read without the wrong parentheses of an `unbalanced` text, `source` is
-    empty, and they are the only defects, because other ones may follow from them.
+    empty, and they are the only defects, because other ones may follow from them. `plain` is the text that was read
+    (see `without_foreign`).
     """
 
     problem: Problem
@@ -155,6 +167,7 @@ class ProblemReading:
     slips: tuple[Defect, ...] = ()
     source: tuple[Sexpr, ...] = ()
     unbalanced: bool = False
+    plain: str = ""
 
     def all_defects(self) -> tuple[Defect, ...]:
         """The defects of the text, its missing sections, and its slips."""
@@ -162,8 +175,8 @@ class ProblemReading:
 
     def missing_sections(self) -> Iterator[Defect]:
         for section in self.missing:
-            message = f"section {section} is missing: add ({section} …)"
-            yield Defect(DefectKind.MISSING_SECTION, section, message)
+            fault, advice = f"section {section} is missing", f"add ({section} …)"
+            yield Defect(DefectKind.MISSING_SECTION, section, fault, advice, None)
 
 
 def parse_problem(text: str) -> Problem:
@@ -185,10 +198,10 @@ def read_problem(text: str) -> ProblemReading:
     parentheses, fixed = unbalanced(plain) if _is_wrong(reading) else ((), "")
     again = _read_text(fixed) if parentheses else reading
     if parentheses and not _is_wrong(again):
-        return replace(again, defects=(*foreign, *parentheses, *again.defects), unbalanced=True)
+        return replace(again, defects=(*foreign, *parentheses, *again.defects), unbalanced=True, plain=plain)
     if parentheses and plain.count("(") != plain.count(")"):
-        return ProblemReading(again.problem, (*foreign, *parentheses), unbalanced=True)
-    return replace(reading, defects=(*foreign, *reading.defects))
+        return ProblemReading(again.problem, (*foreign, *parentheses), unbalanced=True, plain=plain)
+    return replace(reading, defects=(*foreign, *reading.defects), plain=plain)
 
 
 def _is_wrong(reading: ProblemReading) -> bool:
@@ -201,33 +214,34 @@ def _read_text(text: str) -> ProblemReading:
     blocks = [expression for expression in sexprs.expressions if isinstance(expression, tuple)]
     word = next((place for expression, place in placed(sexprs.expressions) if isinstance(expression, str)), None)
     if word is not None:
-        message = "there is text outside the parentheses of (define …): give nothing but the problem file"
-        defects.append(syntax_defect(message, word))
+        fault = "there is text outside the parentheses of (define …)"
+        defects.append(syntax_defect(fault, "give nothing but the problem file", word))
     define = next((block for block in blocks if block and block[0] == "define"), None)
     nothing = Problem("unknown", "unknown")
     if define is None:
-        defects.append(syntax_defect("no (define (problem …) …) was found", (1, 1)))
+        if misspelt := misspelt_define(sexprs.expressions):
+            return ProblemReading(nothing, (misspelt,))
+        defects.append(syntax_defect("no (define (problem …) …) was found", "begin the file with it", (1, 1)))
         return ProblemReading(nothing, tuple(defects), missing=(":init", ":goal"))
     if len(blocks) > 1:
         second = next(block for block in blocks if block is not define)
-        message = "more than one expression: give exactly one (define (problem …) …)"
+        fault, advice = "more than one expression", "give exactly one (define (problem …) …)"
         if is_define(second, "domain") or is_define(define, "domain"):
-            message = "the file holds a domain and a problem; write each into a file of its own"
-        defects.append(syntax_defect(message, place_of(second)))
+            fault, advice = "the file holds a domain and a problem", "write each into a file of its own"
+        defects.append(syntax_defect(fault, advice, place_of(second)))
     if is_define(define, "domain"):
         if len(blocks) == 1:
-            message = "the file defines a domain, not a problem; give the problem file in its place"
-            defects.append(syntax_defect(message, place_of(define)))
+            fault, advice = "the file defines a domain, not a problem", "give the problem file in its place"
+            defects.append(syntax_defect(fault, advice, place_of(define)))
         return ProblemReading(nothing, tuple(defects))
     return _read_define(define, defects)
 
 
-PROBLEM_SECTIONS = ("problem", ":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
+PROBLEM_SECTIONS = ("problem", ":domain", ":requirements", ":objects", ":init", ":goal", ":constraints", ":metric")
 """The sections of a problem, in the order that most planners demand."""
 
 
 _NOT_CLASSICAL = {
-    ":constraints": "trajectory constraints",
     ":length": "bounds on the length of plans",
     ":htn": "task networks of hierarchical planning",
 }
@@ -240,6 +254,15 @@ def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
     return isinstance(head, tuple) and head[:1] == (kind,)
 
 
+def misspelt_define(expressions: tuple[Sexpr, ...]) -> Defect | None:
+    """The defect of a file whose only list begins with a word like `define`; None for other files."""
+    head = expressions[0][:1] if len(expressions) == 1 and isinstance(expressions[0], tuple) else ()
+    word = head[0] if head and isinstance(head[0], str) and nearest(head[0], ("define",)) else "define"
+    if word == "define":
+        return None
+    return syntax_defect(f"a file does not begin with '{word}'", "did you mean define?", (1, 1), word, "define")
+
+
 def is_one_word(parts: tuple[Sexpr, ...]) -> bool:
     """Whether the parts are a single word."""
     return len(parts) == 1 and isinstance(parts[0], str)
@@ -249,23 +272,24 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     sections: dict[str, tuple[Sexpr, ...]] = {}
     for part, place in placed(define, 1):
         if not isinstance(part, tuple) or not part or not isinstance(part[0], str):
-            defects.append(syntax_defect(f"'{in_short(part)}' is not a section of a problem", place))
+            fault = f"'{in_short(part)}' is not a section of a problem"
+            defects.append(syntax_defect(fault, "remove it, or put it into a section", place))
         elif part[0] in sections:
-            defects.append(syntax_defect(f"section {part[0]} appears twice: write it once", place))
+            defects.append(syntax_defect(f"section {part[0]} appears twice", "write it once", place))
         elif part[0] in PROBLEM_SECTIONS:
             sections[part[0]] = part
         elif part[0] in _NOT_CLASSICAL:
-            defect = not_supported(f"{_NOT_CLASSICAL[part[0]]} (section {part[0]}) are not supported", place)
-            defects.append(replace(defect, word=part[0]))
+            what = f"{_NOT_CLASSICAL[part[0]]} (section {part[0]}) are not supported"
+            defects.append(not_supported(what, "", place, word=part[0]))
         else:
-            meant = nearest(part[0], PROBLEM_SECTIONS[1:])
-            known = f"did you mean {meant}?" if meant else "its sections are :domain, :objects, :init and :goal"
-            message = f"section {part[0][:60]} is not supported in a problem; {known}"
-            defects.append(replace(syntax_defect(message, place), word=part[0]))
+            meant = spelt(part[0], PROBLEM_SECTIONS)
+            advice = f"did you mean {meant}?" if meant else "its sections are :domain, :objects, :init and :goal"
+            fault = f"section {part[0][:60]} is not supported in a problem"
+            defects.append(syntax_defect(fault, advice, place, part[0], meant))
     for name in ("problem", ":domain"):
         if name in sections and not is_one_word(sections[name][1:]):
-            message = f"'{in_short(sections[name])}' is not one name; write ({name} NAME)"
-            defects.append(syntax_defect(message, place_of(sections[name])))
+            fault, advice = f"'{in_short(sections[name])}' is not one name", f"write ({name} NAME)"
+            defects.append(syntax_defect(fault, advice, place_of(sections[name])))
     needed = (":domain", ":init") if any(defect.word == ":htn" for defect in defects) else (":domain", ":init", ":goal")
     missing = tuple(name for name in needed if name not in sections)
     objects, wrong = read_typed_list(sections.get(":objects", ()), start=1)
@@ -275,15 +299,20 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
         sections.get(":init", ()), defects, wrong_times, {obj.name for obj in objects}
     )
     functions = {value.left.head for value in values if not value.left.parts} - {obj.name for obj in objects}
+    goal, of_goal = split_goal(with_functions(_read_goal(sections.get(":goal"), defects), functions))
+    constraints = with_functions(read_constraints(sections.get(":constraints"), defects), functions)
+    constraints, of_states = split_preferences(constraints)
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
         frozenset(objects),
         frozenset(facts),
-        goal=with_functions(_read_goal(sections.get(":goal"), defects), functions),
+        goal=goal,
         values=frozenset(values),
         metric=_read_metric(sections.get(":metric"), defects),
         later=frozenset(later),
+        constraints=constraints,
+        preferences=tuple(sorted((*of_goal, *of_states), key=is_goal, reverse=True)),
         requirements=tuple(map(show, sections.get(":requirements", ())[1:])),
     )
     slips = (*wrong_times, *_repeated(objects), *(_negated(atom, atom in problem.facts) for atom in negated))
@@ -295,15 +324,15 @@ def _repeated(objects: Iterable[TypedName]) -> Iterator[Defect]:
     for obj in objects:
         seen[obj] += 1
         if seen[obj] == 2:
-            message = f"object {obj.name} is declared twice: once is enough"
-            yield warning(DefectKind.DUPLICATE_OBJECT, obj.name, message, obj.place)
+            fault = f"object {obj.name} is declared twice: once is enough"
+            yield warning(DefectKind.DUPLICATE_OBJECT, obj.name, fault, "", obj.place)
 
 
 def _negated(atom: Atom, listed: bool) -> Defect:
-    message = f"(not {atom}) in :init: leave it out, what is not listed is false"
+    fault, advice = f"(not {atom}) in :init", "leave it out, what is not listed is false"
     if listed:
-        message = f"{atom} is both listed and negated in :init: keep one of the two"
-    return Defect(DefectKind.NEGATED_INIT, str(atom), message, blocking=listed, place=atom.place)
+        fault, advice = f"{atom} is both listed and negated in :init", "keep one of the two"
+    return Defect(DefectKind.NEGATED_INIT, str(atom), fault, advice, atom.place, blocking=listed)
 
 
 def _read_init(
@@ -327,19 +356,21 @@ def _read_init(
             case Compare("=") as value:
                 values.append(value)
             case Compare() | Unreadable() if form := init_form(item):
-                message = f"'{in_short(item)}' in :init is not a fact: write {show(form)}"
-                defects.append(syntax_defect(message, place_at(section, index)))
-            case Unreadable(kind=DefectKind.NOT_SUPPORTED) as other:
-                defects.append(not_supported(f"in :init: {other.message}", other.place))
-            case Unreadable() as other if "; write" in other.message and other.kind is not DefectKind.MISPLACED:
-                defects.append(syntax_defect(f"in :init: {other.message}", other.place))
+                fault = f"'{in_short(item)}' in :init is not a fact"
+                defects.append(syntax_defect(fault, f"write {show(form)}", place_at(section, index)))
+            case Unreadable(kind=DefectKind.NOT_SUPPORTED, reason=reason) as other:
+                defect = not_supported(reason.fault, reason.advice, other.place)
+                defects.append(replace(defect, where=Where(":init"), part=other.text))
+            case Unreadable(reason=reason, is_form=True) as other:
+                defect = syntax_defect(*reason[:2], other.place, meant=reason.meant)
+                defects.append(replace(defect, where=Where(":init"), part=other.text))
             case And() as several:
-                defects.append(syntax_defect("'and' in :init; write the facts side by side", several.place))
+                defects.append(syntax_defect("'and' in :init", "write the facts side by side", several.place))
                 facts += [part for part in conjuncts(several) if isinstance(part, Atom)]
             case _:
                 form = "(= (function …) NUMBER)" if item[:1] == ("=",) else "(predicate object …)"
-                message = f"'{in_short(item)}' in :init is not a fact: write {form}"
-                defects.append(syntax_defect(message, place_at(section, index)))
+                fault = f"'{in_short(item)}' in :init is not a fact"
+                defects.append(syntax_defect(fault, f"write {form}", place_at(section, index)))
     return facts, values, negated, later
 
 
@@ -350,7 +381,7 @@ def _read_later(item: Sexpr, objects: Collection[str]) -> Later | Defect | None:
     time, literal = item[1], item[-1]
     if time in objects:
         form = f"{show(item[:-1])} {show(literal)}"
-        return syntax_defect(f"{in_short(item)}: a parenthesis is missing; write {form}", place_of(item))
+        return syntax_defect(f"{in_short(item)}: a parenthesis is missing", f"write {form}", place_of(item))
     inner = read_condition(("=", *literal[1:]) if literal[:1] == ("assign",) else literal)  # as unified-planning has it
     if isinstance(time, str) and NUMBER.match(time):
         match inner:
@@ -358,49 +389,61 @@ def _read_later(item: Sexpr, objects: Collection[str]) -> Later | Defect | None:
                 return Later(Decimal(time[:MAX_NUMBER]), inner, place=place_of(item))
             case Unreadable():
                 return None
-        message = f"{in_short(item)} is not a timed literal; write (at TIME LITERAL) for each one, as in (at 5 (open))"
+        fault = f"{in_short(item)} is not a timed literal"
+        advice = "write (at TIME LITERAL) for each one, as in (at 5 (open))"
         if (number := init_form(item[-1])) and len(item) == 3:
-            message = f"{in_short(item)}: the function comes first; write {show(('at', time, number))}"
-        return syntax_defect(message, place_of(item))
+            fault, advice = f"{in_short(item)}: the function comes first", f"write {show(('at', time, number))}"
+        return syntax_defect(fault, advice, place_of(item))
     remedy = written_out(time) if isinstance(time, str) else ""
-    message = (
-        f"{in_short(item)}: {in_short(time)} is not a time; write {remedy or 'a number from 0, as in (at 5 (open))'}"
-    )
-    return syntax_defect(message, place_of(item))
+    advice = f"write {remedy or 'a number from 0, as in (at 5 (open))'}"
+    return syntax_defect(f"{in_short(item)}: {in_short(time)} is not a time", advice, place_of(item))
+
+
+_WAYS = ("minimize", "maximize")
+"""The directions of a metric."""
 
 
 def _read_metric(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Metric | None:
     if section is None:
         return None
     is_infix = any(operator_first(part) != part for part in section[1:])
-    if len(section) != 3 or section[1] not in ("minimize", "maximize") or is_infix:
-        message = f"'{in_short(section)}' is not a metric; write {show(meant_metric(section))}"
-        defects.append(syntax_defect(message, place_of(section)))
+    if len(section) != 3 or section[1] not in _WAYS or is_infix:
+        form = show(meant_metric(section))
+        fault = f"'{in_short(section)}' is not a metric"
+        defects.append(syntax_defect(fault, f"write {form}", place_of(section), meant=form))
         return None
     return Metric(str(section[1]), read_number(section[2]), place=place_of(section))
 
 
 def meant_metric(section: tuple[Sexpr, ...]) -> tuple[Sexpr, ...]:
     """A metric with its direction, its operators first, and its function in parentheses, as they are probably meant."""
-    ways = {"min": "minimize", "max": "maximize"}
     words = [part for part in section[1:] if isinstance(part, str)]
-    directions = [ways[word.lstrip(":")[:3]] for word in words if word.lstrip(":")[:3] in ways]
+    directions = [*filter(None, map(_direction, words))]
     infix = operator_first(section[2:])
     if len(section) > 3 and directions and infix != section[2:]:
         return (":metric", directions[0], infix)
     terms: list[Sexpr] = [operator_first(part) for part in section[1:] if isinstance(part, tuple)]
-    terms += [(word,) if is_name(word) else word for word in words if word.lstrip(":")[:3] not in ways]
+    terms += [(word,) if is_name(word) else word for word in words if not _direction(word)]
     return (":metric", *(directions or ["minimize"])[:1], *(terms or [("total-cost",)])[:1])
+
+
+def _direction(word: str) -> str:
+    """The direction of a metric that a word means; empty for other words."""
+    short = {way[:3]: way for way in _WAYS}
+    return short.get(word.lstrip(":")[:3]) or nearest(word, _WAYS) or ""
 
 
 def _read_goal(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Formula:
     if section is None:
         return TRUE
     if len(section) != 2 or not isinstance(section[1], tuple):
-        message = "the goal must be exactly one condition, as (:goal (and …))"
+        fault, advice = (
+            "the goal must be exactly one condition, as (:goal (and …))",
+            "put all conditions into one (and …)",
+        )
         if section[1:] and all(isinstance(part, str) for part in section[1:]):
-            message += f"; write (:goal {in_short(section[1:])})"
-        defects.append(syntax_defect(message, place_of(section)))
+            advice = f"write (:goal {in_short(section[1:])})"
+        defects.append(syntax_defect(fault, advice, place_of(section)))
         return And(tuple(read_condition(part) for part in section[1:] if isinstance(part, tuple)))
     return read_condition(section[1])
 

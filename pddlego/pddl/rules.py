@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
 class Level(IntEnum):
@@ -33,6 +33,7 @@ class DefectKind(str, Enum):
     PARAMETER_NAME = "parameter without question mark"
     UNDECLARED_PREDICATE = "undeclared predicate"
     UNDECLARED_FUNCTION = "undeclared function"
+    UNDECLARED_PREFERENCE = "undeclared preference"
     UNDECLARED_OBJECT = "undeclared object"
     ARITY = "wrong number of arguments"
     ARGUMENT_TYPE = "wrong argument type"
@@ -81,6 +82,7 @@ class DefectKind(str, Enum):
     IGNORED_METRIC = "ignored metric"
     # reported by readers and games, not by checks
     REPAIRED = "repaired"
+    IGNORED_KEY = "ignored key"
     CONTRADICTION = "contradiction"
     LOST_FACT = "lost fact"
     ONE_WAY = "one way"
@@ -95,25 +97,83 @@ Position: TypeAlias = tuple[int, int]
 """A position in a text: line and column, both counted from 1."""
 
 
+class Where(NamedTuple):
+    """The part of a file that has a defect: `action`, `go`, `effect`; of a section only the kind, such as `:init`."""
+
+    kind: str
+    name: str = ""
+    part: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (f"{self.kind} {self.name}".rstrip(), self.part)))
+
+
+class Reason(NamedTuple):
+    """Why a part of a file is wrong, what to do about it, and what is meant; see `Defect`."""
+
+    fault: str
+    advice: str
+    meant: str = ""
+
+
 @dataclass(frozen=True)
 class Defect:
     """A defect of a file. `subject` is the faulty atom or name; `blocking` defects make planning impossible.
 
-    `place` is the position in the checked text; None for a missing part, and for a value that was not read from a text.
-    `word` is the faulty word, if it is the first such word from `place` on (see `at_words`); of several words, the
-    beginning of a list. `where` is the beginning of the message, if that names the place.
+    `fault` is what is wrong with `part`, an expression in `where`; both may be missing. `advice` is what to do about
+    it; it is empty where `general_advice` of the kind is enough. `place` is the position in the checked text; None for
+    a missing part, and for a value that was not read from a text. `word` is the faulty word, if it is the first such
+    word from `place` on (see `at_words`); of several words, the beginning of a list. `meant` is the text that belongs
+    in place of the word, or of the list at `place`, if that is known. `missing` is the declaration that the file lacks,
+    such as `predicate at`: several uses need it only once.
     """
 
     kind: DefectKind
     subject: str
-    message: str
+    fault: str
+    advice: str
+    place: Position | None
     blocking: bool = True
-    place: Position | None = None
+    where: Where | None = None
+    part: str = ""
     word: str = field(default="", compare=False)
-    where: str = field(default="", compare=False)
+    meant: str = field(default="", compare=False)
+    missing: str = field(default="", compare=False)
+
+    @property
+    def described(self) -> str:
+        """What is wrong, and where."""
+        return self._placed(self.fault)
+
+    @property
+    def message(self) -> str:
+        """The defect in one line: what is wrong, what to do, where it is."""
+        return self._placed(f"{self.fault}; {self.advice}" if self.advice else self.fault)
+
+    def _placed(self, text: str) -> str:
+        place = ": ".join(filter(None, (str(self.where or ""), self.part)))
+        return f"{text}{'' if text.endswith(('?', '.')) else '.'} In {place}" if place else text
 
     def __str__(self) -> str:
         return self.message
+
+
+_GENERAL_ADVICE = {
+    DefectKind.SYNTAX: "write it as the documentation of PDDL says.",
+    DefectKind.BAD_NAME: "rename it.",
+    DefectKind.ARITY: "write these arguments, or change the declaration.",
+    DefectKind.ARGUMENT_TYPE: "use a name of that type, or change the type of one of both.",
+    DefectKind.DUPLICATE_OBJECT: "remove one of the two.",
+    DefectKind.NOT_SUPPORTED: "write the file without it.",
+    DefectKind.IGNORED_METRIC: "remove it, or minimize (total-cost).",
+    DefectKind.TOO_LARGE: "make it smaller.",
+}
+"""Advice for defects that have none of their own, because the fault already says what is expected."""
+
+
+def general_advice(kind: DefectKind) -> str:
+    """The advice for a defect of a kind that has none of its own."""
+    return _GENERAL_ADVICE.get(kind, "correct it.")
 
 
 class PddlSyntaxError(ValueError):
@@ -128,16 +188,21 @@ class PddlSyntaxError(ValueError):
         return type(self), (self.defects,)
 
 
-def syntax_defect(message: str, place: Position | None = None) -> Defect:
+def syntax_defect(fault: str, advice: str, place: Position | None, word: str = "", meant: str = "") -> Defect:
     """The defect of a text that breaks the grammar of PDDL."""
-    return Defect(DefectKind.SYNTAX, message, message, place=place)
+    return Defect(DefectKind.SYNTAX, fault, fault, advice, place, word=word, meant=meant)
 
 
-def not_supported(what: str, place: Position | None = None) -> Defect:
-    """The defect of legal PDDL outside classical planning, such as time. `what` is the whole message."""
-    return Defect(DefectKind.NOT_SUPPORTED, what, what, place=place)
+def not_supported(what: str, advice: str, place: Position | None, word: str = "") -> Defect:
+    """The defect of legal PDDL outside classical planning, such as time."""
+    return Defect(DefectKind.NOT_SUPPORTED, what, what, advice, place, word=word)
 
 
-def warning(kind: DefectKind, subject: str, message: str, place: Position | None = None) -> Defect:
+def warning(kind: DefectKind, subject: str, fault: str, advice: str, place: Position | None) -> Defect:
     """The defect for a likely mistake that does not prevent planning."""
-    return Defect(kind, subject, message, blocking=False, place=place)
+    return Defect(kind, subject, fault, advice, place, blocking=False)
+
+
+def remark(kind: DefectKind, subject: str, what: str) -> Defect:
+    """A harmless defect of an answer, which has no place in a file: `what` happened to it."""
+    return warning(kind, subject, what, "", None)

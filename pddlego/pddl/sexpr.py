@@ -101,8 +101,8 @@ class SexprReading:
         source = self.expressions.source
         for match in _GLUED.finditer(source.text):
             if match[1] is not None:
-                message = f"there is no space before {match[1]}; write one"
-                yield warning(DefectKind.GLUED_VARIABLE, match[1], message, source.position(match.start(1)))
+                fault, place = f"there is no space before {match[1]}", source.position(match.start(1))
+                yield warning(DefectKind.GLUED_VARIABLE, match[1], fault, "write one", place)
 
 
 def read_sexprs(text: str) -> SexprReading:
@@ -121,8 +121,8 @@ def read_sexprs(text: str) -> SexprReading:
         token = match.group()
         if token == "(":
             if len(stack) >= _MAX_DEPTH:
-                message = f"parentheses are nested more than {_MAX_DEPTH} deep: the text is read no further"
-                defect = syntax_defect(message, source.position(match.start()))
+                fault = f"parentheses are nested more than {_MAX_DEPTH} deep: the text is read no further"
+                defect = syntax_defect(fault, "simplify the condition", source.position(match.start()))
                 return SexprReading(_expression(Source(""), [], [(0, 0)]), (defect,))
             stack.append((items, spans))
             items, spans = [], [match.span()]
@@ -139,19 +139,19 @@ def read_sexprs(text: str) -> SexprReading:
             items.append(token.lower())
             spans.append(match.span())
             if len(token) > MAX_NUMBER and NUMBER.match(token):
-                message = f"a number has {len(token):,} characters; write one of at most {MAX_NUMBER}"
-                defects.append(syntax_defect(message, source.position(match.start())))
+                fault, advice = f"a number has {len(token):,} characters", f"write one of at most {MAX_NUMBER}"
+                defects.append(syntax_defect(fault, advice, source.position(match.start())))
     if extra:
-        message = f"unbalanced parenthesis: {len(extra)} closing one(s) too many"
-        defects.append(syntax_defect(message, source.position(extra[0])))
+        fault = f"unbalanced parenthesis: {len(extra)} closing one(s) too many"
+        defects.append(syntax_defect(fault, "remove it", source.position(extra[0])))
     unclosed = len(stack)
     if unclosed:
         start = spans[0][0]
         place = source.position(start)
         excerpt = " ".join(LINE_BREAK.sub("\n", text[start : start + 60])[:30].split())
-        message = f"unbalanced parenthesis: {unclosed} closing one(s) missing; "
-        message += f"the one opened at line {place[0]}, '{excerpt}' is open"
-        defects.append(syntax_defect(message, place))
+        fault = f"unbalanced parenthesis: {unclosed} closing one(s) missing; "
+        fault += f"the one opened at line {place[0]}, '{excerpt}' is open"
+        defects.append(syntax_defect(fault, "close it where it should end", place))
     while stack:
         spans[0] = spans[0][0], len(text)
         expression = _expression(source, items, spans)

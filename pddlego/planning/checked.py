@@ -43,6 +43,7 @@ from pddlego.pddl.domain import Action
 from pddlego.pddl.lint import action_names, missing_type, problem_warnings
 from pddlego.pddl.numbers import (
     DURATION,
+    IS_VIOLATED,
     TOTAL_COST,
     TOTAL_TIME,
     allows_duration,
@@ -52,12 +53,12 @@ from pddlego.pddl.numbers import (
     read_fluents,
 )
 from pddlego.pddl.portable import as_errors, problem_refusals
-from pddlego.pddl.problem import Metric, read_problem
+from pddlego.pddl.problem import Metric, ProblemReading, read_problem
 from pddlego.pddl.rules import Level, warning
 from pddlego.planning.numbers import HugeNumberError, shown
 from pddlego.planning.result import NOTHING_THERE, PlanStep
 from pddlego.planning.state import State
-from pddlego.planning.validate import goal_holds, speaks_of_nothing
+from pddlego.planning.validation import goal_holds, speaks_of_nothing
 from pddlego.planning.world import Simulator, World, ground_term
 from pddlego.util.limits import Work
 from pddlego.util.text import count
@@ -71,19 +72,19 @@ class CheckedProblem:
     defects: tuple[Defect, ...]
 
 
-def checked_problem(domain: Domain, text: str, level: Level = Level.CLASSICAL) -> CheckedProblem:
+def checked_problem(domain: Domain, text: str | ProblemReading, level: Level = Level.CLASSICAL) -> CheckedProblem:
     """Check a problem of a sound domain: report errors; without errors, warnings. For `level` see `check`."""
-    reading = read_problem(text)
+    reading = read_problem(text) if isinstance(text, str) else text
     numeric = needs_numbers(domain, reading.problem) is not None
     refusals = itertools.islice(problem_refusals(reading, level, numeric), MAX_DEFECTS)
-    defects = as_errors(text, (*check_reading(domain, reading, level), *refusals))
+    defects = as_errors(reading.plain, (*check_reading(domain, reading, level), *refusals))
     if any(defect.blocking for defect in defects):
         return CheckedProblem(None, defects)
     problem = reading.problem
     warnings = [*problem_warnings(domain, problem, level), *_goal_warnings(domain, problem)]
     explained = any(defect.kind is DefectKind.NEVER_TRUE for defect in warnings)
-    work = Work(max(_LEAST_WORK, (len(domain.text) + len(text)) // _CHARACTERS_PER_STEP))
-    defects = as_errors(text, (*defects, *warnings, *_relaxed_warnings(domain, problem, explained, work)))
+    work = Work(max(_LEAST_WORK, (len(domain.text) + len(reading.plain)) // _CHARACTERS_PER_STEP))
+    defects = as_errors(reading.plain, (*defects, *warnings, *_relaxed_warnings(domain, problem, explained, work)))
     errors = tuple(defect for defect in defects if defect.blocking)
     return CheckedProblem(None, errors) if errors else CheckedProblem(problem, defects[:MAX_DEFECTS])
 
@@ -96,14 +97,14 @@ def _goal_warnings(domain: Domain, problem: Problem) -> Iterator[Defect]:
             return
         reason = NOTHING_THERE if speaks_of_nothing(domain, problem) else "there is nothing to plan"
     except TooManyCasesError as error:
-        message = f"{error.part or 'the goal'} has too many cases for {count(len(problem.objects), 'object')}"
-        message = f"{message}; quantify over fewer variables"
+        fault = f"{error.part or 'the goal'} has too many cases for {count(len(problem.objects), 'object')}"
+        advice = "quantify over fewer variables"
         if isinstance(error, HugeNumberError):
-            message = f"{error.part} {error.excess}; write smaller numbers"
-        yield warning(DefectKind.TOO_LARGE, ":goal", message, problem.goal.place)
+            fault, advice = f"{error.part} {error.excess}", "write smaller numbers"
+        yield warning(DefectKind.TOO_LARGE, ":goal", fault, advice, problem.goal.place)
         return
-    message = f"the goal is already true in the initial state: {reason}; use a goal that is not yet true"
-    yield warning(DefectKind.GOAL_TRUE, ":goal", message, problem.goal.place)
+    fault, advice = f"the goal is already true in the initial state: {reason}", "use a goal that is not yet true"
+    yield warning(DefectKind.GOAL_TRUE, ":goal", fault, advice, problem.goal.place)
 
 
 _LEAST_WORK, _CHARACTERS_PER_STEP = 20_000, 4
@@ -126,9 +127,9 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool, work: W
     goals = [goal for goal in conjuncts(problem.goal) if explorer.is_out_of_reach(goal)]
     if goals:
         more = f" (as {count(len(goals) - 1, 'other part')} of the goal)" if len(goals) > 1 else ""
-        message = f"the goal {goals[0]} can never be true{more}: no action that can be applied makes it true"
-        message += "; correct the goal, :init or an effect"
-        yield warning(DefectKind.UNREACHABLE_GOAL, str(goals[0]), message, getattr(goals[0], "place", None))
+        fault = f"the goal {goals[0]} can never be true{more}: no action that can be applied makes it true"
+        advice, place = "correct the goal, :init or an effect", getattr(goals[0], "place", None)
+        yield warning(DefectKind.UNREACHABLE_GOAL, str(goals[0]), fault, advice, place)
     # Preconditions that no action makes true at all are reported by `problem_warnings`.
     there = {atom.predicate for atom in explorer.state.facts} | explorer.added
     never = [
@@ -140,13 +141,13 @@ def _relaxed_warnings(domain: Domain, problem: Problem, explained: bool, work: W
         lacks = {one.name: explorer.missing_type(Exists(one.parameters, one.precondition)) for one in never}
         lack = next(filter(None, lacks.values()), "")
         names = [name for name in lacks if lacks[name] == lack]
-        message = f"{lack}{', so ' * bool(lack)}{action_names(names)} can never be applied in this problem"
-        message += f" (as {count(others, 'other action')})" if (others := len(never) - len(names)) else ""
+        fault = f"{lack}{', so ' * bool(lack)}{action_names(names)} can never be applied in this problem"
+        fault += f" (as {count(others, 'other action')})" if (others := len(never) - len(names)) else ""
         with contextlib.suppress(TooManyCasesError):
-            message += "" if lack else explorer.cause(never[0])
+            fault += "" if lack else explorer.cause(never[0])
         remedy = "declare one in :objects" if lack else "correct the preconditions or :init"
-        message += f"; ignore this if that is meant, else {remedy}"
-        yield warning(DefectKind.NEVER_APPLICABLE, names[0], message)
+        advice = f"ignore this if that is meant, else {remedy}"
+        yield warning(DefectKind.NEVER_APPLICABLE, names[0], fault, advice, None)
 
 
 MOST_TOGETHER = 3
@@ -166,6 +167,7 @@ class Explorer(Simulator):
         self.possible: set[str] = set()
         self.complete = False
         self._missing: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
+        self._unset: dict[str, dict[Term, PlanStep]] = defaultdict(dict)
         self._impossible: dict[str, list[PlanStep]] = defaultdict(list)
         self._assigned: set[str] = set()
         for action in domain.actions:
@@ -252,7 +254,10 @@ class Explorer(Simulator):
         return ()
 
     def missing_numbers(self, problem: Problem) -> Iterator[Defect]:
-        """Yield a warning for each function without a number that an action needs to be applicable, or the goal."""
+        """Yield a warning for each function without a number that an action needs to be applicable, or the goal.
+
+        If actions assign numbers later, only those needed by steps whose required facts are true at the beginning.
+        """
         kind = DefectKind.MISSING_NUMBER if self.is_numeric else DefectKind.MISSING_COST
         least = "" if self.complete else "at least "
         metric = problem.metric
@@ -264,21 +269,26 @@ class Explorer(Simulator):
         ]
         wanted += [(fluent, metric) for fluent in fluents_in(metric.term)] if metric and self.is_numeric else []
         for fluent, part in wanted:
-            if self._has_no_value(fluent):
+            if fluent.head != IS_VIOLATED and self._has_no_value(fluent):
                 needs[fluent.head].setdefault(fluent, part)
+        later = {*self._unset} - {*needs}
+        for head in later:
+            needs[head] |= self._unset[head]
         for head, lacking in needs.items():
             term, user = min(lacking.items(), key=lambda item: (not isinstance(item[1], PlanStep), str(item[0])))
-            message = f"{term} has no number in :init"
+            fault = f"{term} has no number in :init"
             if len(lacking) > 1:
-                message = (
+                fault = (
                     f"{head} has no number in :init for {least}{len(lacking)} combinations of arguments, as in {term}"
                 )
-            if isinstance(user, PlanStep):
-                message += f", so {user} can never be applied"
+            if head in later:
+                fault += f", so {user} cannot be applied until an action assigns one"
+            elif isinstance(user, PlanStep):
+                fault += f", so {user} can never be applied"
             else:
-                message += f", and no action assigns one, so {user} has no meaning"
+                fault += f", and no action assigns one, so {user} has no meaning"
             place = None if isinstance(user, PlanStep) else user.place
-            yield warning(kind, str(term), f"{message}; add (= {term} NUMBER) to :init", place)
+            yield warning(kind, str(term), fault, f"add (= {term} NUMBER) to :init", place)
 
     def impossible_durations(self) -> Iterator[Defect]:
         """Yield a warning for each durative action whose duration is impossible for some objects."""
@@ -291,8 +301,9 @@ class Explorer(Simulator):
             as_known = f", as {', '.join(known)}" if known else ""
             least = "" if self.complete else "at least "
             others = f", as {least}{count(len(steps) - 1, 'other call')} of {name}" if len(steps) > 1 else ""
-            message = f"{step} can never be applied{others}: {duration} allows no duration from 0{as_known}"
-            yield warning(DefectKind.IMPOSSIBLE_DURATION, name, f"{message}; correct these numbers or the duration")
+            fault = f"{step} can never be applied{others}: {duration} allows no duration from 0{as_known}"
+            advice = "correct these numbers or the duration"
+            yield warning(DefectKind.IMPOSSIBLE_DURATION, name, fault, advice, None)
 
     def _may_last(self, action: Action, binding: Mapping[str, str]) -> bool:
         """Whether the bounds of a duration that nothing changes allow a duration."""
@@ -307,17 +318,22 @@ class Explorer(Simulator):
 
     def _has_no_value(self, fluent: Term) -> bool:
         """Whether a number has no value at the beginning, and no action assigns one."""
-        given = fluent in self.world.values or fluent in (TOTAL_COST, TOTAL_TIME)
-        return not given and fluent.head not in self._assigned
+        return not self._is_given(fluent) and fluent.head not in self._assigned
 
-    def _lacking(self, action: Action, binding: Mapping[str, str]) -> Iterator[Term]:
-        """The numbers without a value that an action needs: in its precondition, and in effects without a condition."""
+    def _is_given(self, fluent: Term) -> bool:
+        return fluent in self.world.values or fluent in (TOTAL_COST, TOTAL_TIME)
+
+    def _not_given(self, action: Action, binding: Mapping[str, str]) -> Iterator[Term]:
+        """The numbers that `:init` lacks and an action needs: in its precondition, and in unconditional effects."""
         duration = conjuncts(self._durations.get(schema_name(action.name), TRUE))
         for part in (*conjuncts(action.precondition), *conjuncts(action.effect), *duration):
-            changed = (part.fluent,) if isinstance(part, Change) and part.operator != "assign" else ()
-            for fluent in (*read_fluents(part), *changed):
+            needed = read_fluents(part)
+            if isinstance(part, Change):
+                changed = (part.fluent,) if part.operator != "assign" else ()
+                needed = iter((*fluents_in(part.value), *changed))
+            for fluent in needed:
                 ground = ground_term(fluent, binding)
-                if self._has_no_value(ground):
+                if not self._is_given(ground):
                     yield ground
 
     def decide(self, goal: Formula) -> None:
@@ -378,13 +394,16 @@ class Explorer(Simulator):
 
     def _execute(self, action: Action, step: PlanStep, values: Mapping[str, str]) -> bool:
         """Execute a step whose required facts are true, if its other conditions allow it. Returns whether they do."""
-        lacking = next(self._lacking(action, values), None) if self.is_numeric else None
+        not_given = list(self._not_given(action, values)) if self.is_numeric else []
+        lacking = next(filter(self._has_no_value, not_given), None)
         if lacking is not None:
             if schema_name(action.name) == action.name:  # else the effect just does not happen
                 self._missing[lacking.head].setdefault(lacking, step)
             return False
         if not self.world.holds(self._static[action.name], self._initial, values):
             return False
+        if not_given and self.world.holds(And(tuple(self.required[action.name])), self._initial, values):
+            self._unset[not_given[0].head].setdefault(not_given[0], step)
         if not self._may_last(action, values):
             if schema_name(action.name) == action.name:
                 self._impossible[action.name].append(step)

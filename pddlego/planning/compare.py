@@ -1,4 +1,4 @@
-"""Compares problems, domains and tasks, each up to renaming.
+"""Compares problems and tasks, each up to renaming.
 
 Problems of one domain are compared as in Planetarium (Zuo et al., 2024), for any domain: goals are completed by the
 literals that are true in every state that reaches them, and the facts of both problems are compared as labelled graphs.
@@ -17,12 +17,9 @@ from typing import Literal
 from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Atom, Domain, Problem, same_name
 from pddlego.pddl.conditions import (
-    ANY_TYPE,
     ARITHMETIC,
-    And,
-    Change,
+    TRUE,
     Compare,
-    Equal,
     Exists,
     Forall,
     Formula,
@@ -31,20 +28,15 @@ from pddlego.pddl.conditions import (
     Or,
     Renaming,
     Term,
-    TypedName,
-    When,
     arguments_in,
     changed_atoms,
     conjuncts,
     number,
-    parts_of,
     walk,
     with_parts,
-    word_of,
 )
 from pddlego.pddl.costs import counts_cost, needs_numbers, values_of
-from pddlego.pddl.domain import either
-from pddlego.pddl.exclusive import ImpliedFacts
+from pddlego.pddl.implied import ImpliedFacts
 from pddlego.pddl.numbers import MIRRORED, TOTAL_COST
 from pddlego.planning.world import Transitions, World, transitions
 from pddlego.util.limits import Work
@@ -86,8 +78,10 @@ class ComparisonVerdict(str, Enum):
 class Comparison:
     """The verdict on two problems or domains.
 
-    `only_left` and `only_right` show the difference: facts, numbers, parts of goals, objects or actions of one side.
-    `note` is a warning for the user; it does not change the verdict.
+    `only_left` and `only_right` show the difference: facts, numbers, parts of goals or objects of one side. `witnesses`
+    show that domains differ; `invariants` are the conditions under which they are the same. `renamed` are the names of
+    domains that were taken for the same thing although they differ: what is named, its name in the left domain, and in
+    the right one. `note` is a warning for the user; it does not change the verdict.
     """
 
     verdict: ComparisonVerdict
@@ -95,10 +89,37 @@ class Comparison:
     only_left: tuple[str, ...] = ()
     only_right: tuple[str, ...] = ()
     note: str = ""
+    witnesses: tuple[Witness, ...] = ()
+    invariants: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A state in which two domains differ, with what is tried there, and what it changes in each domain.
+
+    `action` is a step, or a derived fact. Of a durative action, `moment` is what is tried: its start, its end, or all
+    of it (the time between). A side is None where the step is impossible, or the fact is false. `plan` leads to a
+    state with these facts from the initial state of a problem; None: no such plan is known.
+    """
+
+    action: str
+    moment: str
+    objects: tuple[str, ...]
+    facts: tuple[str, ...]
+    left: tuple[str, ...] | None
+    right: tuple[str, ...] | None
+    plan: tuple[str, ...] | None = None
+
+
+CONSTRAINTS = "constraints and preferences are compared as they are written"
 
 
 def compare_problems(domain: Domain, left: Problem, right: Problem, *, seconds: float = _SECONDS) -> Comparison:
     """Compare two problems without blocking defects, in about `seconds`."""
+    constrained = (left.constraints, right.constraints) != (TRUE, TRUE) or left.preferences or right.preferences
+    if constrained and left != right:
+        return Comparison(ComparisonVerdict.UNDECIDED, CONSTRAINTS)
     if counts_cost(left) != counts_cost(right):
         return Comparison(ComparisonVerdict.DIFFERENT, "only one of the problems minimizes costs")
     problems = (left, right)
@@ -328,16 +349,16 @@ def _metric_relations(domain: Domain, problem: Problem) -> list[Relation]:
 
 def _formula(condition: Formula, names: set[str]) -> Iterator[Relation]:
     """A condition that is not a conjunction, as one relation over its objects. Equal texts give equal relations."""
-    condition = _ordered(condition)
+    condition = ordered(condition)
     mentioned = tuple(dict.fromkeys(name for name in arguments_in(condition) if name in names))
     shape = str(Renaming({name: f"#{number}" for number, name in enumerate(mentioned)}).formula(condition))
     yield shape, mentioned
 
 
-def _ordered(formula: Formula) -> Formula:
+def ordered(formula: Formula) -> Formula:
     """The formula with comparisons written in one way: `(>= (f) 3)` as `(<= 3 (f))`."""
     if not isinstance(formula, Compare):
-        return with_parts(formula, _ordered)
+        return with_parts(formula, ordered)
     sign, sides = formula.operator, [_ordered_term(formula.left), _ordered_term(formula.right)]
     if sign in (">", ">="):
         return Compare(MIRRORED[sign], *reversed(sides))
@@ -423,146 +444,6 @@ def _implied(system: Transitions) -> _Literals:
     reached = [states[number] for number in sorted(system.goals)]
     true, some = frozenset.intersection(*reached), frozenset.union(*reached)
     return frozenset({*((atom, True) for atom in true - always), *((atom, False) for atom in ever - some)})
-
-
-# domains
-
-
-def compare_domains(left: Domain, right: Domain) -> Comparison:
-    """Compare two domains up to the names of their types, predicates, constants, actions, functions and variables.
-
-    Conjuncts, disjuncts and declarations may be in any order. Equivalent domains that are written differently are
-    undecided.
-    """
-    shapes = [Counter(len(action.parameters) for action in domain.actions) for domain in (left, right)]
-    first, second = (
-        {str(Atom(action.name, tuple(item.name for item in action.parameters))): action for action in domain.actions}
-        for domain in (left, right)
-    )
-    unlike = sorted(head for head in first.keys() & second.keys() if first[head] != second[head])
-    note = f"written differently: {', '.join(unlike)}" if unlike else ""
-    if shapes[0] != shapes[1]:
-        reason = "the numbers of actions, or of their parameters, differ"
-        only_left, only_right = _unshared(first.keys(), second.keys())
-        return Comparison(ComparisonVerdict.DIFFERENT, reason, only_left, only_right, note)
-    if left == right:
-        return Comparison(ComparisonVerdict.SAME, "equal up to names and order")
-    try:
-        if are_isomorphic(_DomainStructure(left).structure, _DomainStructure(right).structure, Work(seconds=_SECONDS)):
-            return Comparison(ComparisonVerdict.SAME, "equal up to names and order")
-    except TooManyCasesError:
-        return Comparison(
-            ComparisonVerdict.UNDECIDED, f"the domains are too large to be compared within {_SECONDS:g} s"
-        )
-    reason = "the domains are not written alike; whether they mean the same is not known"
-    return Comparison(ComparisonVerdict.UNDECIDED, reason, note=note)
-
-
-class _DomainStructure:
-    """A domain as a labelled structure: a name for each declaration, variable and part of a condition."""
-
-    def __init__(self, domain: Domain) -> None:
-        self.structure = Structure({}, [])
-        self._numbers = itertools.count()
-        for kind in domain.types:
-            self.structure.colours[f"type {kind}"] = "type" if kind != ANY_TYPE else ANY_TYPE
-        for supertype in domain.supertypes:
-            self._relate("is", f"type {supertype.name}", *self._types(supertype.type))
-        for constant in domain.constants:
-            self._named("constant", constant)
-        for predicate in domain.predicates:
-            self._head(f"predicate {predicate.name}", predicate.parameters)
-        if TOTAL_COST.head in domain.functions_by_name:  # a name with a meaning
-            self.structure.colours[f"function {TOTAL_COST.head}"] = TOTAL_COST.head
-        for function in domain.functions:
-            self._head(f"function {function.name}", function.parameters)
-        for action in domain.actions:
-            scope = self._head(f"action {action.name}", action.parameters)
-            self._relate("precondition", f"action {action.name}", self._formula(action.precondition, scope))
-            self._relate("effect", f"action {action.name}", self._formula(action.effect, scope))
-        for rule in domain.derived:
-            own = self._node("rule")
-            scope = self._head(own, rule.predicate.parameters)
-            self._relate("defines", own, f"predicate {rule.predicate.name}", self._formula(rule.condition, scope))
-
-    def _relate(self, label: str, *names: str) -> None:
-        self.structure.relations.append((label, names))
-
-    def _node(self, colour: str) -> str:
-        name = f"node {next(self._numbers)}"
-        self.structure.colours[name] = colour
-        return name
-
-    def _types(self, kind: str) -> list[str]:
-        return sorted(f"type {one}" for one in either(kind))
-
-    def _named(self, colour: str, name: TypedName) -> str:
-        """Add a node for a variable or a constant of a type, and return the node."""
-        node = f"constant {name.name}" if colour == "constant" else self._node(colour)
-        self.structure.colours[node] = colour
-        for kind in self._types(name.type):
-            self._relate("of type", node, kind)
-        return node
-
-    def _head(self, own: str, parameters: Iterable[TypedName]) -> dict[str, str]:
-        """Add a node for a declaration, with its parameters; return the nodes of the parameters by their names."""
-        self.structure.colours.setdefault(own, own.partition(" ")[0])
-        scope = {}
-        for place, parameter in enumerate(parameters):
-            scope[parameter.name] = self._named("variable", parameter)
-            self._relate(f"parameter {place}", own, scope[parameter.name])
-        return scope
-
-    def _formula(self, formula: Formula, scope: dict[str, str]) -> str:
-        """Add a node for a condition, an effect or a part of one, and return the node."""
-        match formula:
-            case And(parts=(single,)):
-                return self._formula(single, scope)
-            case Atom():
-                node = self._node("atom")
-                names = (self._name(arg, scope) for arg in formula.args)
-                self._relate("atom", node, f"predicate {formula.predicate}", *names)
-            case Equal():
-                node = self._node("=")
-                for name in (formula.left, formula.right):
-                    self._relate("equal", node, self._name(name, scope))
-            case Compare(">" | ">="):
-                return self._formula(_ordered(formula), scope)
-            case Change() | Compare():
-                node = self._node(formula.operator)
-                left = formula.fluent if isinstance(formula, Change) else formula.left
-                right = formula.value if isinstance(formula, Change) else formula.right
-                sides = self._term(left, scope), self._term(right, scope)
-                self._relate("numbers", node, *sides)
-                if formula.operator == "=":
-                    self._relate("numbers", node, *reversed(sides))
-            case Exists() | Forall():
-                node = self._node(word_of(formula))
-                inner = {variable.name: self._named("variable", variable) for variable in formula.variables}
-                for variable in inner.values():
-                    self._relate("binds", node, variable)
-                self._relate("of", node, self._formula(formula.part, {**scope, **inner}))
-            case _:
-                node = self._node(word_of(formula))
-                for place, part in enumerate(conjuncts(formula) if isinstance(formula, And) else parts_of(formula)):
-                    ordered = isinstance(formula, Imply | When)
-                    self._relate(f"part {place}" if ordered else "part", node, self._formula(part, scope))
-        return node
-
-    def _term(self, term: Term, scope: dict[str, str]) -> str:
-        """Add a node for a numeric expression, and return the node. The operands of `+` and `*` are in any order."""
-        if term.parts is None:
-            return self._node(f"number {number(term.head)}")
-        node = self._node(term.head if term.head in ARITHMETIC else "value")
-        if term.head not in ARITHMETIC:
-            self._relate("value", node, f"function {term.head}", *(self._name(str(part), scope) for part in term.parts))
-            return node
-        for place, part in enumerate(term.parts):
-            self._relate("operand" if term.head in "+*" else f"operand {place}", node, self._term(part, scope))
-        return node
-
-    def _name(self, name: str, scope: dict[str, str]) -> str:
-        return scope.get(name) or f"constant {name}"
 
 
 # tasks

@@ -1,7 +1,4 @@
-"""The engines: which ones a planning call tries, in which order and for how long, and how each one is run.
-
-Each solver returns a plan, or None if no plan exists. It raises `PlanningError`, or `MemoryError`.
-"""
+"""The engines: which ones a planning call tries, in which order and for how long, and how each one is run."""
 
 from __future__ import annotations
 
@@ -12,37 +9,56 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Atom, Domain, Problem, conjuncts
-from pddlego.pddl.conditions import ANY_TYPE, ARITHMETIC, And, AtTime, Compare, Not, Term, When, changed_atoms, walk
-from pddlego.pddl.costs import counts_cost, needs_time
+from pddlego.pddl.conditions import (
+    ANY_TYPE,
+    ARITHMETIC,
+    And,
+    AtTime,
+    Compare,
+    Formula,
+    Imply,
+    Not,
+    Or,
+    Term,
+    When,
+    changed_atoms,
+    in_short,
+    parts_of,
+    walk,
+)
+from pddlego.pddl.costs import counts_cost, needs_numbers, needs_time
 from pddlego.pddl.domain import Action, DurativeAction, Predicate, Rule
 from pddlego.pddl.numbers import DURATION, TOTAL_COST, TOTAL_TIME, duration_bounds, fluents_in
 from pddlego.pddl.plain import in_plain_pddl
 from pddlego.pddl.problem import Metric, without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
+from pddlego.planners import OWN, Feature, PlannerSpec, one_of, spec_of, usable
 from pddlego.planning.defined import unset_numbers, with_known_numbers
 from pddlego.planning.exact import engine_task
 from pddlego.planning.ground import PlanningError, ground, slices_of, translating, translator_task
 from pddlego.planning.kairos import NO_PROOF, solve_texts
 from pddlego.planning.result import EAGER, GROUND, NO_VALID_PLAN, Plan, PlanStatus, PlanStep, Search
 from pddlego.util.children import in_a_fork
+from pddlego.util.unexpected import located
 
 Slices = tuple[str, ...]
 """The texts of a ground task."""
 
 Solver = Callable[[Domain, Problem, Search, float], "Plan | Slices | None"]
-"""Its last argument is the time limit in seconds, which may be infinite. `GROUND` returns texts in place of a plan."""
+"""Returns a plan, or None if no plan exists. Raises `PlanningError`, or `MemoryError`.
 
-ENGINES = ("auto", "pyperplan", "fast-downward", "mimir", "kairos", "graphplan")
-"""The values of `--planner`. Graphplan plans through `planning.graphplan`, the others through `_ENGINES`."""
+Its last argument is the time limit in seconds, which may be infinite. `GROUND` returns texts in place of a plan.
+"""
 
 _HEAD_START = 0.3
 """CPU seconds for which `auto` tries pyperplan: enough for small problems, where compiled engines start slower.
@@ -61,11 +77,12 @@ others within 2 seconds of an idle machine, and no task needs more than 3.5 seco
 
 @dataclass(frozen=True)
 class EngineTurn:
-    """One engine's turn, and how many seconds it may take."""
+    """One engine's turn, and how many seconds it may take. `is_parser` is that of its `PlannerSpec`."""
 
     engine: str
     solver: Solver
     seconds: float = math.inf
+    is_parser: bool = False
 
 
 def attempts(search: Search, seconds: float) -> list[EngineTurn]:
@@ -77,53 +94,87 @@ def attempts(search: Search, seconds: float) -> list[EngineTurn]:
     """
     if search.algorithm == GROUND.algorithm:
         return [EngineTurn("translator", _grounded)]
-    engines = ("fast-downward",) if search.is_optimal else ("fast-downward", "mimir")
-    compiled = [name for name in engines if not missing(name) and not refusal(name, search)]
+    compiled = [name for name in _compiled(search) if not missing(name)]
     if search.engine != "auto" or not compiled:
         engine = "pyperplan" if search.engine == "auto" else search.engine
         # The process ends a search in Python, which would slow it down to look at the clock itself.
         limit = math.inf if engine == "pyperplan" else seconds
-        return [EngineTurn(engine, _ENGINES[engine].solver, limit)]
+        return [_turn(engine, limit)]
     head = [EngineTurn("pyperplan", solve_strips, _HEAD_START)] if hasattr(signal, "setitimer") else []
     left = max(0.1, seconds - _HEAD_START * len(head))
-    turns = [EngineTurn(name, _ENGINES[name].solver, left) for name in compiled]
+    turns = [_turn(name, left) for name in compiled]
     if len(turns) > 1:
-        first, second = turns
-        turns = [
-            replace(first, seconds=_FIRST_SHARE * left),
-            replace(second, solver=partial(_solve_mimir, heuristics=_ADDITIVE), seconds=(1 - _FIRST_SHARE) * left),
-        ]
+        first, *others = turns
+        share = (1 - _FIRST_SHARE) * left / len(others)
+        others = [replace(turn, solver=_LATER.get(turn.engine, turn.solver), seconds=share) for turn in others]
+        turns = [replace(first, seconds=_FIRST_SHARE * left), *others]
     return [*head, *turns, EngineTurn("pyperplan", solve_strips)]
 
 
-def numeric_attempts(search: Search, seconds: float, timed: bool = False) -> list[EngineTurn]:
-    """The attempt of a planning call for a task with numbers, by the best engine that is installed and has them.
+def _turn(name: str, seconds: float) -> EngineTurn:
+    """The turn of a planner. Raises `PddlegoError` if its package cannot be loaded."""
+    spec = spec_of(name)
+    module, _, function = spec.solve.partition(":")
+    is_own = name in OWN
+    solver = getattr(import_module(f"{__package__}.{module}"), function) if is_own else partial(_elsewhere, name, spec)
+    return EngineTurn(name, solver, seconds, spec.is_parser)
 
-    In a `timed` task, the engine needs time, too. Raises `PlanningError` without such an engine.
+
+def _compiled(search: Search) -> list[str]:
+    """The compiled engines that `auto` uses for a search if they are installed, in their order."""
+    return [name for name, spec in usable().items() if spec.in_auto and not refusal(name, search)]
+
+
+def installable(search: Search) -> str:
+    """The command that installs the engines that `auto` lacks for a search; empty if it lacks none."""
+    extras = ",".join(name for name in _compiled(search) if name in OWN and missing(name))
+    return f"pip install '.[{extras}]'" if extras else ""
+
+
+def numeric_attempts(search: Search, seconds: float, needed: Mapping[Feature, str]) -> list[EngineTurn]:
+    """The attempt of a planning call for a task with numbers, by the engine that is installed and can most.
+
+    `needed` are the features that the task needs. Raises `PlanningError` without such an engine.
     """
-    engines, what = (_TEMPORAL, "time") if timed else (tuple(_NUMERIC), "numbers")
-    if search.engine not in ("auto", *engines):
-        others = " or ".join((", ".join(("auto", *engines[:-1])), engines[-1]))
-        raise PlanningError(f"{search.engine} has no {what}; use the planner {others}")
-    names = engines if search.engine == "auto" else (search.engine,)
+    names = _with(needed)
+    if search.engine not in ("auto", *names):
+        raise PlanningError(unable(search.engine, needed))
+    names = names if search.engine == "auto" else [search.engine]
     for name in names:
         if not missing(name) and not refusal(name, search):
-            return [EngineTurn(name, _NUMERIC[name], seconds)]
-    needed = ((name, missing(name)) for name in names)
-    reasons = (refusal(name, search) or f"{name} is not installed ({need[1] if need else ''})" for name, need in needed)
-    raise PlanningError(f"no planner for {what} can do this: {'; '.join(reasons)}")
+            return [_turn(name, seconds)]
+    absent = ((name, missing(name)) for name in names)
+    reasons = (refusal(name, search) or f"{name} is not installed ({need[1] if need else ''})" for name, need in absent)
+    raise PlanningError(f"no planner for {next(iter(needed)).value} can do this: {'; '.join(reasons)}")
+
+
+def _with(needed: Collection[Feature]) -> list[str]:
+    """The engines with these features. Those that can most come first."""
+    specs = {name: spec for name, spec in usable().items() if spec.solve and spec.can.issuperset(needed)}
+    return sorted(specs, key=lambda name: -len(specs[name].can))
+
+
+def unable(engine: str, needed: Mapping[Feature, str]) -> str:
+    """The reason why an engine cannot plan for a task, and those that can."""
+    return f"{engine} has {lacking(spec_of(engine), needed)}; use the planner {one_of(('auto', *_with(needed)))}"
+
+
+def lacking(spec: PlannerSpec, needed: Mapping[Feature, str]) -> str:
+    """The first feature that a task needs and a planner lacks, as in `no numbers`; empty if it lacks none.
+
+    `needed` are the features that the task needs, each with a part that needs it.
+    """
+    feature = next((feature for feature in needed if feature not in spec.can), None)
+    if feature is None:
+        return ""
+    return f"no {feature.value}{f', as in {needed[feature]}' if needed[feature] else ''}"
 
 
 def missing(engine: str) -> tuple[str, str] | None:
     """The package that an engine needs and the command that installs it; None if nothing has to be installed."""
-    known = _ENGINES.get(engine)
-    if known is None or not known.package or find_spec(known.package) is not None:
+    if engine == "auto" or not (spec := spec_of(engine)).package or find_spec(spec.package) is not None:
         return None
-    return known.package, known.installed_by
-
-
-_GREEDY = {"fast-downward": ("hff",), "mimir": ("hff", "hadd"), "kairos": ("hff",)}
-"""The heuristics that compiled engines have for searches that are not optimal."""
+    return spec.package, spec.install
 
 
 def refusal(engine: str | None, search: Search) -> str:
@@ -135,11 +186,13 @@ def refusal(engine: str | None, search: Search) -> str:
         return ""
     if search.algorithm == EAGER:
         return "" if engine == "fast-downward" else f"{engine or 'auto'} has no {search}; use fast-downward"
+    if engine in (None, "auto"):
+        return ""
+    spec = spec_of(engine)
     if search.is_optimal:
-        return f"mimir has no optimal search, and {search} is one; try fast-downward" if engine == "mimir" else ""
-    greedy = _GREEDY.get(engine or "", ())
-    lacks = search.heuristic == "blind" if engine == "graphplan" else greedy and search.heuristic not in (None, *greedy)
-    return f"{engine} has no {search}; use pyperplan" if lacks else ""
+        is_able = Feature.OPTIMAL in spec.can
+        return "" if is_able else f"{engine} has no optimal search, and {search} is one; try fast-downward"
+    return "" if search.heuristic in (None, *spec.greedy) else f"{engine} has no {search}; use pyperplan"
 
 
 def check_search(engine: str | None, search: Search, what: str) -> None:
@@ -157,6 +210,24 @@ def _refuse(search: Search, engine: str) -> None:
 def _half_of(seconds: float) -> float:
     """Return the time for one of two searches: 5 minutes if there is no limit."""
     return seconds / 2 if math.isfinite(seconds) else 300.0
+
+
+def _elsewhere(
+    name: str, spec: PlannerSpec, domain: Domain, problem: Problem, search: Search, seconds: float
+) -> Plan | None:
+    """Call the planner of another package. Raises `PlanningError`, also for its errors and for an answer of no use."""
+    module, _, function = spec.solve.partition(":")
+    try:
+        plan = getattr(import_module(module), function)(domain, problem, search, seconds)
+    except (PlanningError, MemoryError):
+        raise
+    except Exception as error:
+        raise PlanningError(f"{name} failed: {located(error)}", PlanStatus.CRASHED) from error
+    if plan is None and Feature.PROOFS not in spec.can:
+        raise PlanningError(f"{name} found no plan, which is no proof that none exists", PlanStatus.BOUND)
+    if plan is not None and not isinstance(plan, Plan):
+        raise PlanningError(f"{name} returned {str(plan)[:80]!r}, and not a Plan", PlanStatus.CRASHED)
+    return plan
 
 
 def _grounded(domain: Domain, problem: Problem, search: Search, seconds: float) -> Slices | None:
@@ -228,7 +299,7 @@ _MAX_ACTION_COST = _MAX_COST // 1_000
 _TOO_DEAR = f"Fast Downward cannot minimize costs above {_MAX_ACTION_COST:,}; fractions are multiplied first"
 
 
-def _solve_downward(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
+def solve_downward(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
     """Find a plan, of least cost if `search` is optimal.
 
     A search that is neither optimal nor `EAGER` has two configurations, each with half of the time. Writes the plan to
@@ -314,7 +385,7 @@ _FF_AND_ADDITIVE = ("FFHeuristic", *_ADDITIVE)
 """Heuristics of mimir, which search one after the other."""
 
 
-def _solve_mimir(
+def solve_mimir(
     domain: Domain,
     problem: Problem,
     search: Search,
@@ -327,7 +398,15 @@ def _solve_mimir(
     mimir is not used, because its plans differ from process to process, nor the A* of 0.13, because it overlooks goals.
     """
     _refuse(search, "mimir")
+    if condition := _misread(domain, problem):
+        raise PlanningError(f"mimir reads 'or' wrongly where a condition has it more than once: {in_short(condition)}")
+    if needs_numbers(domain, problem) is not None:
+        return solve_numeric_with_mimir(*_plain_texts(domain, problem), seconds)
     return _forked("mimir", partial(_solved_by_mimir, _mimir_texts(domain, problem), seconds, heuristics))
+
+
+_LATER: Mapping[str, Solver] = {"mimir": partial(solve_mimir, heuristics=_ADDITIVE)}
+"""How `auto` runs an engine after one that has searched with FF."""
 
 
 def _forked(engine: str, call: Callable[[], Plan | None]) -> Plan | None:
@@ -340,17 +419,26 @@ def _forked(engine: str, call: Callable[[], Plan | None]) -> Plan | None:
         raise PlanningError(f"{engine} {error}", PlanStatus.CRASHED) from error
 
 
-def _solve_numbers_with_mimir(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
-    _refuse(search, "mimir")
-    nodes = (node for action in domain.actions for node, _ in walk(action.effect))
-    conditions = (node.condition for node in nodes if isinstance(node, When))
-    numeric = next((part for condition in conditions for part, _ in walk(condition) if isinstance(part, Compare)), None)
-    if numeric is not None:
-        raise PlanningError(f"mimir does not support numeric conditions in when, as in {numeric}; {_USE_KAIROS}")
-    for term in unset_numbers(domain, problem):
-        if not term.parts and term.head not in domain.changed_functions:
-            raise PlanningError(f"mimir needs a value for {term}, which has none in :init; {_USE_KAIROS}")
-    return solve_numeric_with_mimir(*_plain_texts(domain, problem), seconds)
+def _misread(domain: Domain, problem: Problem) -> str:
+    """A condition with several disjunctions, of which mimir 0.13 loses some; empty without one."""
+    conditions = [action.precondition for action in domain.schemas]
+    conditions += (rule.condition for rule in domain.derived)
+    effects = (part for action in domain.schemas for part, _ in walk(action.effect))
+    conditions += (part.condition for part in effects if isinstance(part, When))
+    return next((str(one) for one in (*conditions, problem.goal) if _disjunctions(one) > 1), "")
+
+
+def _disjunctions(condition: Formula, negated: bool = False) -> int:
+    """The number of disjunctions in a condition with negations before atoms only."""
+    match condition:
+        case Not(part=part):
+            return _disjunctions(part, not negated)
+        case Imply(condition=if_, consequence=then):
+            return (not negated) + _disjunctions(if_, not negated) + _disjunctions(then, negated)
+        case And() | Or():
+            splits = isinstance(condition, Or) != negated and len(condition.parts) > 1
+            return splits + sum(_disjunctions(part, negated) for part in condition.parts)
+    return sum(_disjunctions(part, negated) for part in parts_of(condition))
 
 
 _USE_KAIROS = "use kairos, which has wheels for Linux only"
@@ -446,7 +534,7 @@ def _with_plain_goal(domain: Domain, problem: Problem) -> tuple[Domain, Problem]
 # Kairos: see `planning.kairos`
 
 
-def _solve_kairos(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
+def solve_kairos(domain: Domain, problem: Problem, search: Search, seconds: float) -> Plan | None:
     _refuse(search, "kairos")
     texts = _plain_texts(domain, problem)
     try:
@@ -506,30 +594,3 @@ def _within_bounds(action: DurativeAction, domain: Domain, problem: Problem) -> 
             needed.append(Compare(">=", term, zero))
     condition = And((action.precondition, *(AtTime("start", part) for part in needed)))
     return replace(action, precondition=condition) if needed else action
-
-
-_NUMERIC: Mapping[str, Solver] = {"kairos": _solve_kairos, "mimir": _solve_numbers_with_mimir}
-"""The engines for tasks with numbers, the best first."""
-
-_TEMPORAL = ("kairos",)
-"""Those of them that have time."""
-
-
-@dataclass(frozen=True)
-class _Engine:
-    """An engine: its solver, and the optional package that it needs."""
-
-    solver: Solver
-    package: str = ""
-    installed_by: str = ""
-
-
-_ENGINES = {
-    "pyperplan": _Engine(solve_strips),
-    "fast-downward": _Engine(_solve_downward, "up_fast_downward", "pip install '.[fast-downward]'"),
-    "mimir": _Engine(_solve_mimir, "pymimir", "pip install pymimir"),
-    "kairos": _Engine(_solve_kairos, "kairos", "pip install kairos-planner, which has wheels for Linux only"),
-}
-
-SEARCH_ENGINES = tuple(_ENGINES)
-"""The engines that search, each on its own."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from pddlego import planners
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import Formula, TypedName, arguments_in
 from pddlego.pddl.costs import counts_cost, integral
@@ -352,7 +353,8 @@ class _Compiler:
         if literal not in self.known:
             if fact in self.open:
                 what = f"{fact} is derived from itself, which pyperplan cannot plan with"
-                raise PlanningError(f"{what}: use fast-downward or mimir")
+                others = (name for name, spec in planners.usable().items() if spec.has_whole(planners.Feature.DERIVED))
+                raise PlanningError(f"{what}: use {planners.one_of(others)}")
             self.open.add(fact)
             bodies = [self._conjoin(self._ways(literal) for literal in body) for body in self.rules[fact]]
             either = tuple(dict.fromkeys(way for ways in bodies for way in ways))

@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pddlego.pddl import Domain, Formula, Problem
+from pddlego.pddl import TRUE, Domain, Formula, Problem
+from pddlego.pddl.conditions import And, Not
 from pddlego.planning.result import BREADTH_FIRST, NO_PLAN, Plan, Planner, PlanStatus, PlanStep, Search
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One goal of the ladder, with the search that suits it. `explores`: it is to see anything new."""
+    """A goal of the ladder, its search, and the constraints of its plan.
+
+    `explores`: it is to see anything new. `ends`: no action is possible once the goal is true.
+    """
 
     name: str
     goal: Formula
     search: Search = BREADTH_FIRST
     explores: bool = False
+    constraints: Formula = TRUE
+    ends: bool = False
+
+    def task(self, domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
+        """The task to plan for this goal."""
+        if self.ends:
+            over, actions = Not(self.goal), domain.actions
+            actions = tuple(replace(action, precondition=And((action.precondition, over))) for action in actions)
+            domain = replace(domain, actions=actions)
+            domain = replace(domain, text=str(domain))
+        return domain, replace(problem, goal=self.goal, constraints=self.constraints)
 
 
 @dataclass(frozen=True)
@@ -64,7 +79,8 @@ def climb(
         if left is not None and left <= 0 and tried:
             break
         limit = {} if left is None else {"seconds": left}
-        result = planner.solve(domain, problem.with_goal(rung.goal), rung.search, **limit)
+        actions, task = rung.task(domain, problem)
+        result = planner.solve(actions, task, rung.search, **limit)
         if result.message == NO_PLAN:  # another problem may have the plan, once more of the world is known
             result = replace(result, message=f"{NO_PLAN} from what is known")
         reason = objection(result.plan.steps[0]) if result.plan is not None else ""

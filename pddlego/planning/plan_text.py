@@ -15,10 +15,12 @@ from decimal import Decimal
 from itertools import pairwise
 
 from pddlego.pddl import Defect, Domain, PddlSyntaxError, Problem
+from pddlego.pddl.constraints import constraints_in
 from pddlego.pddl.costs import needs_time
 from pddlego.pddl.rules import Position, syntax_defect
 from pddlego.pddl.sexpr import MAX_NUMBER, Source
 from pddlego.planning.result import Plan, PlanStep, TimedStep
+from pddlego.planning.unconstrained import constraints_of
 from pddlego.util.answers import blanked, unspoken
 from pddlego.util.text import count, one_line
 
@@ -182,6 +184,7 @@ class _Reader:
         self.arities = {action.name: len(action.parameters) for action in domain.schemas}
         self.durative = {action.name for action in domain.durative}
         self.is_timed = needs_time(domain, problem) is not None
+        self.keeps_times = any(constraint.times for constraint in constraints_in(constraints_of(domain, problem)))
         self.objects = {obj.name for obj in (*domain.constants, *problem.objects)}
         self.predicates = domain.predicates_by_name
         self._place = Source(self.text).position
@@ -212,8 +215,8 @@ class _Reader:
         used = {bisect.bisect(self._lines, one.offset) - 1 for one in (*candidates, *others)}
         skipped = [self._place(at) for number, at in enumerate(self._lines) if number not in used]
         if skipped and not candidates and not self.prose:
-            message = f"no action of the domain is in the text (for example: {', '.join([*self.arities][:3])})"
-            raise PddlSyntaxError([syntax_defect(message, skipped[0])])
+            fault = f"no action of the domain is in the text (for example: {', '.join([*self.arities][:3])})"
+            raise PddlSyntaxError([syntax_defect(fault, self._one_a_line, skipped[0])])
         lines = f"{count(len(skipped), 'line')} without a step of the plan skipped, the first is line "
         notes += [f"{lines}{skipped[0][0]}"] if skipped else []
         notes += ["the text ends inside of a step"] if broken_off else []
@@ -221,8 +224,9 @@ class _Reader:
             return self._timed(candidates, "; ".join(notes))
         candidates = self._in_order(candidates)
         times = [one.label.value for one in candidates if one.label is not None and one.label.is_time]
-        parallel = len(times) == len(candidates) and any(one == other for one, other in pairwise(times))
-        plan = Plan(tuple(one.step for one in candidates if one.step is not None), tuple(times) if parallel else ())
+        parallel = any(one == other for one, other in pairwise(times)) or self.keeps_times
+        kept = tuple(times) if parallel and len(times) == len(candidates) else ()
+        plan = Plan(tuple(one.step for one in candidates if one.step is not None), kept)
         places = tuple(self._place(one.offset) for one in candidates)
         return PlanReading(plan, places, "; ".join(notes))
 
@@ -233,17 +237,18 @@ class _Reader:
 
     def _timed_step(self, one: _Candidate) -> tuple[TimedStep, Position]:
         """A step with its time and, if it is durative, its duration. Raises `PddlSyntaxError`."""
-        place, message = self._place(one.offset), f"{one.step} has no time; write {TIMED_FORM}"
+        place = self._place(one.offset)
+        fault, advice = f"{one.step} has no time", f"write {TIMED_FORM}"
         comma = _COMMA.match(one.rest)
         if wrong := comma[1] if comma else one.label.text if one.label and "," in one.label.text else "":
-            message = f"{wrong} is not a number; write {wrong.replace(',', '.')}, not {wrong}"
+            fault, advice = f"{wrong} is not a number", f"write {wrong.replace(',', '.')}, not {wrong}"
         elif one.step is not None and one.label is not None and one.label.is_time:
             match = _DURATION.match(one.rest) if one.step.action in self.durative else None
             duration = Decimal(match[1]) if match else None
             if all(len(f"{value:f}") <= MAX_NUMBER for value in (one.label.value, duration or 0)):
                 return TimedStep(one.label.value, one.step, duration), place
-            message = f"a number has more than {MAX_NUMBER} characters"
-        raise PddlSyntaxError([syntax_defect(f"line {place[0]}: {message}", place)])
+            fault, advice = f"a number has more than {MAX_NUMBER} characters", self._one_a_line
+        raise PddlSyntaxError([syntax_defect(f"line {place[0]}: {fault}", advice, place)])
 
     # parts of the text
 
@@ -376,16 +381,18 @@ class _Reader:
             return [candidates[number] for number in order]
         for one, (time, following) in zip(timed[1:], pairwise(times), strict=True):
             if following <= time:
-                message = f"time {following} follows time {time}, and other steps have no time"
-                message += "; give each step a time, or none"
-                raise PddlSyntaxError([syntax_defect(message, self._place(one.offset))])
+                fault = f"time {following} follows time {time}, and other steps have no time"
+                raise PddlSyntaxError([syntax_defect(fault, "give each step a time, or none", self._place(one.offset))])
         return candidates
 
     def _unreadable(self, offset: int) -> Defect:
         place = self._place(offset)
-        form = TIMED_FORM if self.is_timed else "(action object …)"
         quoted = one_line(self.text[offset : offset + 200].splitlines()[0], 60)
-        return syntax_defect(f"line {place[0]}, '{quoted}', is not an action: write {form}", place)
+        return syntax_defect(f"line {place[0]}, '{quoted}', is not an action", self._one_a_line, place)
+
+    @property
+    def _one_a_line(self) -> str:
+        return f"write one action a line: {TIMED_FORM if self.is_timed else '(action object …)'}"
 
 
 _JSON_STEP = re.compile(

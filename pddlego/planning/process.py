@@ -19,14 +19,14 @@ from typing import Any, BinaryIO, cast
 
 from pddlego.errors import UsageError
 from pddlego.pddl import Domain, Problem
-from pddlego.planning.engines import ENGINES, missing
+from pddlego.planners import one_of, planner_names
+from pddlego.planning.engines import missing
 from pddlego.planning.graphplan.values import AdviceQuestion, Graphplan, GraphTask, SearchMoment
 from pddlego.planning.result import GROUND, Planner, PlanResult, PlanStatus, Search
 from pddlego.planning.worker import NO_MEMORY, OUT_OF_MEMORY, Job, receive, send
 from pddlego.util.children import for_children, kill_group, start_python
 from pddlego.util.closing import Closeable
 from pddlego.util.limits import Clock, Deadline
-from pddlego.util.text import suggestion
 
 _ENDING = 5.0
 """The maximum number of seconds to wait for the end of a process that has closed its pipe."""
@@ -52,8 +52,8 @@ class ProcessPlanner(Closeable):
         memory: int = 4096,
         clock: Clock = time.monotonic,
     ) -> None:
-        if engine is not None and engine not in ENGINES:
-            raise ValueError(f"unknown planner '{engine}'; the planners are {', '.join(ENGINES)}")
+        if engine not in (None, "auto", *planner_names()):
+            raise ValueError(f"unknown planner '{engine}'; the planners are {one_of(('auto', *planner_names()))}")
         self.engine = engine
         self.timeout = timeout
         self.memory = memory
@@ -252,15 +252,16 @@ _MIN_MEMORY = 128
 
 
 def make_planner(engine: str | None, timeout: float, memory: int) -> ProcessPlanner:
-    """Start a planner. Raises `UsageError` for an unknown engine, missing packages, and impossible limits."""
-    if engine is not None and engine not in ENGINES:
-        reason = f"The planners are {', '.join(ENGINES)}."
-        advice = suggestion(engine, ENGINES, "Choose another planner; astar(lmcut) and bfs are searches.")
-        raise UsageError(f"Unknown planner '{engine}'", reason, advice)
-    needed = missing(engine) if engine else None
+    """Start a planner. Raises `UsageError` for an unknown engine, missing packages and impossible limits.
+
+    Raises `EngineError` for a planner of another package that cannot be loaded.
+    """
+    needed = missing("pyperplan") or missing(engine or "pyperplan")  # the translator belongs to every planner
     if needed is not None:
         package, command = needed
-        raise UsageError(f"The planner {engine} is not installed", f"Missing: {package}.", f"Install it: {command}.")
+        raise UsageError(
+            f"The planner {engine or 'pyperplan'} is not installed", f"Missing: {package}.", f"Install it: {command}."
+        )
     if not 0 <= timeout <= 1_000_000 or memory < 0:
         reason = f"The time is {timeout} seconds, the memory {memory} MiB."
         raise UsageError("The limits of the planner are not possible", reason, "Use 0 for no limit.")

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from pddlego.errors import EngineError
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import Formula
+from pddlego.planners import HEURISTICS
 from pddlego.util.text import Shown, count
 
 
@@ -85,7 +86,8 @@ class TimedStep:
 class Plan(Shown):
     """The steps of a plan, in the order of execution.
 
-    `times` are their times if several steps are at the same time, which must not interfere; else it is empty.
+    `times` are their times if several steps are at the same time, which must not interfere, or if a constraint has a
+    time; else it is empty.
     `durations` are those of a timed plan, in which each step also has a time; None for an instantaneous action.
     `expanded` is the number of states that the search expanded; 0 if the engine does not count them.
     `optimal` is whether the engine proved that no plan costs less; None if that follows from the search.
@@ -192,10 +194,9 @@ _ALGORITHMS = {
     "ehs": "enforced hill-climbing, greedy best-first where it gets stuck",
     "ids": "iterative deepening; does not notice that a goal is unreachable, so it ends by timeout then",
 }
-_HEURISTICS = ("blind", "hadd", "hff", "hmax", "hsa", "landmark", "lmcut")
 _ADMISSIBLE = (None, "blind", "hmax", "landmark", "lmcut")
 _DEFAULT_HEURISTIC = {"astar": "lmcut", "wastar": "hff", "gbf": "hff", "ehs": "hff"}
-SEARCH_NAMES = (*_ALGORITHMS, *(f"{name}({heuristic})" for name in _DEFAULT_HEURISTIC for heuristic in _HEURISTICS))
+SEARCH_NAMES = (*_ALGORITHMS, *(f"{name}({heuristic})" for name in _DEFAULT_HEURISTIC for heuristic in HEURISTICS))
 """All searches that `Search.parse` reads."""
 
 _SEARCH = re.compile(r"([a-z]+)(?:\(([a-z]+)\))?\Z")
@@ -214,13 +215,13 @@ class Search:
 
     @classmethod
     def parse(cls, text: str, engine: str = "pyperplan") -> Search:
-        """Raises `ValueError`, which lists the available searches, if `text` names no search."""
+        """The search that `text` names. Raises `ValueError`, which lists the available searches, if it names none."""
         match = _SEARCH.match(text.strip().lower())
         algorithm, heuristic = match.groups() if match else (text, None)
         if algorithm not in _ALGORITHMS:
             raise ValueError(f"unknown search '{text}'; the searches are {', '.join(_ALGORITHMS)}")
-        if heuristic is not None and heuristic not in _HEURISTICS:
-            raise ValueError(f"unknown heuristic '{heuristic}'; the heuristics are {', '.join(_HEURISTICS)}")
+        if heuristic is not None and heuristic not in HEURISTICS:
+            raise ValueError(f"unknown heuristic '{heuristic}'; the heuristics are {', '.join(HEURISTICS)}")
         default = _DEFAULT_HEURISTIC.get(algorithm)
         if default is None and heuristic is not None:
             raise ValueError(f"{algorithm} takes no heuristic: write '{algorithm}'")

@@ -16,7 +16,8 @@ from pddlego.planning.moments import Happening, moments, with_events
 from pddlego.planning.numbers import ImpossibleChangeError
 from pddlego.planning.result import Plan
 from pddlego.planning.state import Execution
-from pddlego.planning.validate import advance, interference
+from pddlego.planning.validation.interference import interference
+from pddlego.planning.validation.sequential import advance
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
 

@@ -25,12 +25,15 @@ from pddlego.errors import TooManyCasesError
 from pddlego.pddl import Domain, Problem, check, parse_domain
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.conditions import in_short
-from pddlego.pddl.costs import needs_numbers, needs_time
+from pddlego.pddl.constraints import constraints_in
+from pddlego.pddl.costs import needs_numbers, penalties
 from pddlego.pddl.rules import Level
-from pddlego.planning.engines import EngineTurn, attempts, numeric_attempts, refusal
+from pddlego.planning.abilities import turns_for
+from pddlego.planning.engines import EngineTurn, Slices, refusal
 from pddlego.planning.exact import engine_task
 from pddlego.planning.graphplan.values import GraphSearch, TaskKind
 from pddlego.planning.ground import PlanningError
+from pddlego.planning.preferences import best_plan
 from pddlego.planning.result import (
     EXPLAIN,
     GROUND,
@@ -38,12 +41,16 @@ from pddlego.planning.result import (
     NO_VALID_PLAN,
     NOTHING_THERE,
     TOO_DEEP,
+    Plan,
     PlanResult,
     PlanStatus,
     Search,
 )
 from pddlego.planning.separate import separated
-from pddlego.planning.validate import FaultKind, goal_holds, plan_cost, speaks_of_nothing, validate
+from pddlego.planning.unconstrained import constraints_of
+from pddlego.planning.validation import goal_holds, speaks_of_nothing, validate
+from pddlego.planning.validation.cost import plan_cost
+from pddlego.planning.validation.fault import FaultKind
 from pddlego.util.children import die_with, limit_memory
 from pddlego.util.limits import Work
 
@@ -72,7 +79,6 @@ class Job:
 
 
 _domain = lru_cache(maxsize=8)(parse_domain)
-_attempts_of = lru_cache(maxsize=8)(attempts)  # it looks for installed packages
 
 
 def send(stream: BinaryIO, value: object) -> None:
@@ -154,12 +160,10 @@ def _attempts(job: Job, domain: Domain, tell: Callable[[object], tuple[str, ...]
         from pddlego.planning.graphplan.search import graph_solver
 
         return [EngineTurn("graphplan", graph_solver(job.graph, job.task == "relevant", tell))]
-    if numeric is None:
-        return _attempts_of(job.search, job.seconds)
-    if job.graph is not None or job.search.algorithm == GROUND.algorithm:
+    if numeric is not None and (job.graph is not None or job.search.algorithm == GROUND.algorithm):
         what = "only action costs are possible here, no other numbers and no time"
         raise PlanningError(f"{in_short(str(numeric))}: {what}")
-    return numeric_attempts(job.search, job.seconds, needs_time(domain, job.problem) is not None)
+    return turns_for(domain, job.problem, job.search, job.seconds)
 
 
 def solve(domain: Domain, problem: Problem, search: Search, tries: Sequence[EngineTurn]) -> PlanResult:
@@ -187,8 +191,10 @@ def _before_planning(domain: Domain, problem: Problem) -> PlanResult | None:
     if defects:
         return PlanResult(PlanStatus.INVALID, problem.goal, message="; ".join(defects))
     try:
-        if problem.later or not goal_holds(domain, problem, Work()):
-            return None  # timed literals may still change it
+        if problem.later or any(penalties(problem).values()) or not goal_holds(domain, problem, Work()):
+            return None  # timed literals may still change it, and other plans may keep more preferences
+        if next(constraints_in(constraints_of(domain, problem)), None) and validate(domain, problem, Plan(()), Work()):
+            return None  # a plan without steps breaks a constraint
         vacuous = speaks_of_nothing(domain, problem, Work())
     except (RecursionError, TooManyCasesError):
         return PlanResult(PlanStatus.INVALID, problem.goal, message=TOO_DEEP)
@@ -203,8 +209,15 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
         return PlanResult(status, problem.goal, message=message)
 
     with contextlib.suppress(MemoryError, SystemError):  # Python without memory may say either
+        ends = time.monotonic() + attempt.seconds
+
+        def solver(own: Domain, task: Problem) -> Plan | Slices | None:
+            if (left := ends - time.monotonic()) <= 0:  # earlier calls, with fewer constraints, took the time
+                raise PlanningError(status=PlanStatus.TIMEOUT)
+            return attempt.solver(own, task, search, left)
+
         try:
-            plan = attempt.solver(domain, problem, search, attempt.seconds)
+            plan = best_plan(domain, problem, search, solver, at_once=search.algorithm == GROUND.algorithm)
             if isinstance(plan, tuple):
                 return PlanResult(PlanStatus.GROUND, problem.goal, slices=plan)
             fault = validate(domain, problem, plan, Work()) if plan is not None else None
@@ -218,13 +231,13 @@ def _attempted(domain: Domain, problem: Problem, search: Search, attempt: Engine
                 found = check_domain(domain, Level.TIME)[:_MOST_DEFECTS]
                 own = "; ".join(defect.message for defect in found if defect.blocking)
                 message = own or message
-                is_limit = attempt.engine in ("mimir", "kairos") and not refusal(attempt.engine, search)
+                is_limit = attempt.is_parser and not refusal(attempt.engine, search)
                 if is_limit and not own:  # the file is valid, and the engine cannot read it
                     return failed(PlanStatus.CRASHED, message)
             elif error.status is PlanStatus.TIMEOUT:
                 message = f"no plan within {attempt.seconds:.3g} s"
             return failed(error.status, message)
-        except RecursionError:
+        except (RecursionError, TooManyCasesError):
             return failed(PlanStatus.INVALID, TOO_DEEP)
         if plan is None:
             return failed(PlanStatus.UNSOLVABLE, NO_PLAN)

@@ -50,6 +50,11 @@ SECONDS = 15.0
 """The time limit for the execution of a plan, each step of which may take `_MOST_CASES`."""
 
 
+def default_work() -> Work:
+    """The limits of the execution of one plan."""
+    return Work(_MOST_CASES, SECONDS)
+
+
 class World:
     """The semantics of conditions and effects over the objects of one problem.
 
@@ -58,7 +63,7 @@ class World:
     """
 
     def __init__(self, domain: Domain, problem: Problem, work: Work | None = None) -> None:
-        self.work = work or Work(_MOST_CASES, SECONDS)
+        self.work = work or default_work()
         self.domain = domain
         self.objects = sorted({*domain.constants, *problem.objects}, key=lambda obj: obj.name)
         self.types = {obj.name: obj.type for obj in self.objects}
@@ -332,6 +337,12 @@ class Simulator(Execution):
             }
             steps = (PlanStep(action.name, args) for args in sorted(actions))
             yield from (step for step in steps if self.world.has_numbers(step, self.state))
+
+    def is_possible(self, condition: Formula, variables: Sequence[TypedName]) -> bool:
+        """Whether a condition is true for some values of its variables."""
+        asked = Action("asked", tuple(variables), condition, And())
+        atoms = [atom for atom in required_atoms(condition) if atom.predicate not in self.world.domain.rules]
+        return any(self.world.holds(condition, self.state, case) for case in self._bindings(asked, atoms, {}))
 
     def do(self, step: PlanStep) -> None:
         """Execute an action that is applicable."""

@@ -25,7 +25,7 @@ from pddlego.evaluation.truth import (
     unchecked_cells,
     with_truth,
 )
-from pddlego.methods.base import base_mode
+from pddlego.methods.base import WITHOUT, base_mode
 from pddlego.methods.registry import measuring_of
 from pddlego.models.base import notes
 from pddlego.models.limiter import LedgerEntry, Price, read_ledger
@@ -381,5 +381,5 @@ def _are_compared(first: tuple[str, str], second: tuple[str, str]) -> bool:
     (one, mode), (other, another) = first, second
     if one != other and mode != another and NO_MODEL not in (one, other):
         return False
-    whole_ones = [mode_name for mode_name in (mode, another) if mode_name == base_mode(mode_name)]
-    return len(whole_ones) == 2 or (one == other and whole_ones == [base_mode(mode)] == [base_mode(another)])
+    ablations = [name for name in (mode, another) if WITHOUT in name]
+    return not ablations or (len(ablations) == 1 and one == other and base_mode(mode) == base_mode(another))

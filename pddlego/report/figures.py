@@ -1,21 +1,15 @@
-"""The data of figures: lines through the measured points of episodes, and the optimum of each seed."""
+"""The data of figures: lines through the measured points of episodes."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from pydantic import ValidationError
-
-from pddlego.errors import UsageError
 from pddlego.evaluation.table import by_configuration
-from pddlego.methods.base import Figure, Method, Setting
-from pddlego.methods.registry import measuring_of, method, method_of
-from pddlego.planning import ProcessPlanner
-from pddlego.runs.cells import NO_MODEL, Cell
-from pddlego.runs.store import recorded_setting
+from pddlego.methods.base import Figure
+from pddlego.methods.registry import measuring_of
+from pddlego.runs.cells import NO_MODEL
 from pddlego.runs.summary import Summary
 
 IN_ORDER = Figure("requests by episode", "Requests by episode, in order", "episode", "requests", most_points=50)
@@ -86,45 +80,3 @@ def _line(points: Sequence[tuple[float, float]], figure: Figure) -> Iterator[Lin
         else:
             error = statistics.stdev(ys) / len(ys) ** 0.5 if len(ys) > 1 else 0.0
             yield LinePoint(statistics.mean(xs), statistics.mean(ys), error, len(group))
-
-
-Optima = dict[tuple[str, int], int]
-"""The optimum of the number by which methods are compared, by game and seed."""
-
-
-def find_optima(results: Iterable[Summary], settings: Mapping[str, Any]) -> Optima:
-    """Compute the optimum of each game and seed, in some tenths of a second each. Raises `UsageError`, `EngineError`.
-
-    `settings` are the recorded configurations of the games, by name.
-    """
-    wanted = {(_player(summary.cell), summary.cell.setting, summary.cell.seed) for summary in results}
-    optima: Optima = {}
-    with ProcessPlanner() as planner:
-        for owner, name, seed in sorted(wanted):
-            kept = recorded_setting(settings, name, owner)
-            best = method(owner).measuring.best if owner else None
-            if kept is None or best is None or kept["method"] != owner:
-                continue
-            least = best(_setting(method(owner), name, kept), seed, planner)
-            if least is not None:
-                optima[name, seed] = least
-    return optima
-
-
-def _player(cell: Cell) -> str:
-    """The name of the method that plays a cell; empty if the method is not installed any more."""
-    try:
-        return method_of(cell.setting, cell.mode).name
-    except UsageError:
-        return ""
-
-
-def _setting(player: Method, name: str, kept: Mapping[str, Any]) -> Setting:
-    """The setting with its recorded options. Raises `UsageError` if the method does not accept them."""
-    try:
-        return player.load(name, player.options.model_validate(kept["options"]))
-    except ValidationError as error:
-        reason = f"Its options of {name} are invalid for the method {player.name}: {error.errors()[0]['msg']}."
-        raise UsageError(
-            "The optimum cannot be found", reason, "Restore manifest.json, or leave --optimum out."
-        ) from error

@@ -28,7 +28,6 @@ from pddlego.evaluation.table import Measured, Row, result_table, results_table
 from pddlego.evaluation.truth import Progress
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.report.build import Report
-from pddlego.report.figures import Optima
 from pddlego.report.plots import INSTALL_MATPLOTLIB, anchor, can_draw, draw
 from pddlego.report.tables import Table, cause_table, print_table, success, with_note
 from pddlego.runs.cells import Cell
@@ -90,13 +89,11 @@ def _means(numbers: Mapping[str, Measured]) -> dict[str, float | None]:
     return means
 
 
-def html(
-    report: Report, most_pages: int, optima: Optima | None = None, progress: Progress = lambda done, total: None
-) -> str:
+def html(report: Report, progress: Progress = lambda done, total: None, most_pages: int = 200) -> str:
     """The whole report as one self-contained HTML file.
 
-    At most `most_pages` episodes have a page of their own; those that were not won come first. With `optima`, a figure
-    compares the steps with the full-information optimum. `progress` is called after each page.
+    At most `most_pages` episodes have a page of their own; those that were not won come first. `progress` is called
+    after each page.
     """
     paged = {
         result.cell for result in sorted(report.results, key=lambda result: (result.won, result.cell))[:most_pages]
@@ -115,7 +112,7 @@ def html(
         names=("game", "mode", "model", "outcome", "trouble", "goal", "error"),
         first=first,
         tables=[table for table in report.tables if table.body and table not in first],
-        plots=[(plot.title, Markup(plot.svg())) for plot in draw(report, anchors, optima or {})],
+        plots=[(plot.title, Markup(plot.svg())) for plot in draw(report, anchors)],
     )
 
 
@@ -276,7 +273,7 @@ def _lost(console: Console, report: Report) -> None:
             console.print(one_line(line, max(_LOST_WIDTH, console.width)), highlight=False, markup=False)
         if len(lost) > _LOST:
             run = shlex.quote(report.sources[0]) if len(report.sources) == 1 else "RUN"
-            more = f"… {len(lost) - _LOST} more: pddlego show {run} --lost"
+            more = f"… {len(lost) - _LOST} more: pddlego show {run} --only lost"
             console.print(more, style="dim", highlight=False, markup=False, soft_wrap=True)
         console.print()
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from pddlego.methods.registry import measuring_of
 from pddlego.report.build import Report
-from pddlego.report.figures import DrawnFigure, Optima, method_label
+from pddlego.report.figures import DrawnFigure, method_label
 from pddlego.report.tables import Method, Table, methods_of, short_labels
 from pddlego.runs.summary import Summary
 from pddlego.util.text import clean, slug
@@ -87,8 +87,8 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def draw(report: Report, anchors: set[str], optima: Optima) -> Iterator[Plot]:
-    """Every figure: success, the compared number by seed and against the optimum, and what methods measure.
+def draw(report: Report, anchors: set[str]) -> Iterator[Plot]:
+    """Every figure: success, the compared number by seed, and what methods measure.
 
     Points lead to the page of their episode if that is among the `anchors`. Without matplotlib there are no figures.
     """
@@ -104,13 +104,6 @@ def draw(report: Report, anchors: set[str], optima: Optima) -> Iterator[Plot]:
         if by_seed:
             title = f"{game}: {compared} by seed"
             yield _scatter(Plot(f"{game}-{compared}", title, _figure()), by_seed, ("seed", compared), styles, anchors)
-        against = [(float(optima[key]), result) for result in mine if (key := (game, result.cell.seed)) in optima]
-        if against:
-            title = f"{game}: {compared} against the full-information optimum"
-            plot = Plot(f"{game}-{compared}-optimum", title, _figure())
-            ends = [min(x for x, _ in against), max(x for x, _ in against)]
-            _axes(plot).plot(ends, ends, color="#888888", linewidth=1, label="optimum")
-            yield _scatter(plot, against, (f"{compared}, full information", compared), styles, anchors)
     for drawn in report.figures:
         yield _lines(drawn, styles)
     for table in report.bars:

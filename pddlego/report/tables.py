@@ -23,7 +23,7 @@ from pddlego.evaluation.models import answered_by
 from pddlego.evaluation.statistics import PairedComparison, bootstrap_mean
 from pddlego.evaluation.table import ALL_GAMES, NAMES, Configuration, Row, by_configuration, name_widths, shown_columns
 from pddlego.evaluation.truth import Causes
-from pddlego.methods.base import CountTable, ShareTable, base_mode
+from pddlego.methods.base import WITHOUT, CountTable, ShareTable, base_mode
 from pddlego.methods.registry import measuring_of, method_of, modes
 from pddlego.pddl import EntryKind
 from pddlego.report.figures import DrawnFigure
@@ -283,7 +283,7 @@ def _grid(title: str, rows: Sequence[Row], cell_of: Callable[[Sequence[Row]], Sc
     methods = methods_of(rows)
     games = list(dict.fromkeys(row.setting for row in rows))
     known = {(row.setting, row.model, row.mode): row for row in rows}
-    if any(mode != base_mode(mode) for _, mode in methods):
+    if any(WITHOUT in mode for _, mode in methods):
         models, played = (list(dict.fromkeys(names)) for names in zip(*methods, strict=True))
         head = ["game", "mode", *models]
         lines = [([mode], [(model, mode) for model in models]) for mode in played]

@@ -7,7 +7,6 @@ no requests or answers, no command line, and nothing about the machine.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import queue
 import re
@@ -16,36 +15,25 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any, Protocol
 
-from pddlego.episode.events import Answered, Asked, Usage
-from pddlego.episode.trace import Trace
 from pddlego.errors import UsageError, message_of
-from pddlego.evaluation.models import is_free
 from pddlego.evaluation.table import rows
-from pddlego.methods.registry import make_codec
-from pddlego.models.base import Completion
-from pddlego.models.endpoint import INSPECT
 from pddlego.models.limiter import Price
 from pddlego.report.build import build_report
 from pddlego.report.tables import Table
 from pddlego.runs.cells import public_model
-from pddlego.runs.folders import EPISODES, TRACKED
-from pddlego.runs.journal import read_journal
-from pddlego.runs.store import installed_version, journal_name
+from pddlego.runs.folders import TRACKED
+from pddlego.runs.store import installed_version
 from pddlego.runs.summary import Summary
-from pddlego.util.files import append, cut_unfinished_line, digest, open_run_file
+from pddlego.util.files import append, cut_unfinished_line, open_run_file
 from pddlego.util.text import one_line, slug
 
 Values = Mapping[str, "str | int | float"]
 
 PROJECT = "pddlego"
 """The project or experiment, unless the tracker's own variable names another one."""
-
-SPANS = "spans.jsonl"
-"""The file of OpenTelemetry's spans in a run folder, if they are written to a file."""
 
 WAIT = 60.0
 """Seconds that a tracker has at the end of an evaluation to send what is left."""
@@ -56,14 +44,29 @@ class _Tracker(Protocol):
 
     id: str
 
-    def log(self, row: Values, number: int, summary: Summary) -> None:
-        """Send the `row` of the episode with this summary, which is the run's row of this `number`, from 0."""
+    def log(self, row: Values, number: int) -> None:
+        """Send the `row` of an episode, which is the run's row of this `number`, from 0."""
 
     def finish(self, tables: Mapping[str, Table], number: int) -> None:
         """Send the tables of the report, by names for files, and end the run."""
 
 
-class _Wandb:
+class _RowTracker:
+    """A tracker whose run has a row per episode: subclasses set `_run` and the class `_table` of its tables."""
+
+    _run: Any
+    _table: Any
+
+    def log(self, row: Values, number: int) -> None:
+        self._run.log(dict(row), step=number)  # an offline run that is continued would count from 0 again
+
+    def finish(self, tables: Mapping[str, Table], number: int) -> None:
+        values = {f"report/{name}": self._table(columns=table.head, data=table.body) for name, table in tables.items()}
+        self._run.log(values, step=number)
+        self._run.finish()
+
+
+class _Wandb(_RowTracker):
     def __init__(self, path: Path, known: str) -> None:
         import wandb
 
@@ -76,14 +79,6 @@ class _Wandb:
             project=project, name=path.name, id=known or secrets.token_hex(4), resume="allow", settings=settings
         )
         self.id = str(self._run.id)
-
-    def log(self, row: Values, number: int, summary: Summary) -> None:
-        self._run.log(dict(row), step=number)  # an offline run that is continued would count from 0 again
-
-    def finish(self, tables: Mapping[str, Table], number: int) -> None:
-        found = {f"report/{name}": self._table(columns=table.head, data=table.body) for name, table in tables.items()}
-        self._run.log(found, step=number)
-        self._run.finish()
 
 
 class _Mlflow:
@@ -98,7 +93,7 @@ class _Mlflow:
         self._experiment = existing.experiment_id if existing else self._client.create_experiment(experiment)
         self.id = known or str(self._client.create_run(self._experiment, run_name=path.name).info.run_id)
 
-    def log(self, row: Values, number: int, summary: Summary) -> None:
+    def log(self, row: Values, number: int) -> None:
         names = {key: value for key, value in row.items() if isinstance(value, str) or key in ("seed", "repeat")}
         name = " ".join(str(value) for key, value in names.items() if key != "outcome")
         run = self._client.create_run(self._experiment, run_name=name, tags={"mlflow.parentRunId": self.id})
@@ -114,7 +109,7 @@ class _Mlflow:
         self._client.set_terminated(self.id)
 
 
-class _Trackio:
+class _Trackio(_RowTracker):
     def __init__(self, path: Path, known: str) -> None:
         import trackio
 
@@ -124,120 +119,19 @@ class _Trackio:
             project=PROJECT, name=self.id, resume="allow", embed=False, auto_log_gpu=False, auto_log_cpu=False
         )
 
-    def log(self, row: Values, number: int, summary: Summary) -> None:
-        self._run.log(dict(row), step=number)
-
-    def finish(self, tables: Mapping[str, Table], number: int) -> None:
-        found = {f"report/{name}": self._table(columns=table.head, data=table.body) for name, table in tables.items()}
-        self._run.log(found, step=number)
-        self._run.finish()
-
-
-class _Otel:
-    """Each episode is a trace, with OpenTelemetry's names for generative AI, which are not stable yet."""
-
-    def __init__(self, path: Path, known: str) -> None:
-        from opentelemetry.exporter.otlp.json.file.trace_exporter import FileSpanExporter
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.resources import OTELResourceDetector, Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import SimpleSpanProcessor, in_memory_span_exporter
-
-        self.id, self._path = known or path.name, path
-        self._spans, self._messages = in_memory_span_exporter.InMemorySpanExporter(), BufferingHandler(1000)
-        logging.getLogger("opentelemetry").addHandler(self._messages)  # why spans could not be sent
-        resource = Resource.create({"service.name": PROJECT}).merge(OTELResourceDetector().detect())
-        provider = TracerProvider(resource=resource)
-        provider.add_span_processor(SimpleSpanProcessor(self._spans))
-        self._tracer = provider.get_tracer(PROJECT)
-        if (kind := os.environ.get("OTEL_TRACES_EXPORTER") or "otlp") not in ("otlp", "otlp_json_file"):
-            raise ValueError(f"OTEL_TRACES_EXPORTER is '{kind}', which is neither otlp nor otlp_json_file")
-        cut_unfinished_line(path / SPANS)
-        self._exporter = OTLPSpanExporter() if kind == "otlp" else FileSpanExporter(path / SPANS)
-
-    def log(self, row: Values, number: int, summary: Summary) -> None:
-        from opentelemetry.sdk.trace.export import SpanExportResult
-
-        journal = self._path / EPISODES / journal_name(summary.cell, summary.attempt)
-        if digest(journal) != summary.digest:
-            return  # the evaluation has warned that it is gone or has changed
-        self._add_episode(row, summary, read_journal(journal, make_codec()), journal.stat().st_mtime)
-        spans = self._spans.get_finished_spans()
-        self._spans.clear()
-        if spans and self._exporter.export(spans) is not SpanExportResult.SUCCESS:
-            reasons = [record.getMessage().rstrip(".") for record in self._messages.buffer[-1:]]
-            raise ConnectionError("; ".join([*reasons, "check OTEL_EXPORTER_OTLP_ENDPOINT"]))
-
-    def _add_episode(self, row: Values, summary: Summary, trace: Trace, end: float) -> None:
-        """Add the span of an episode, and those of its requests and planning calls. `end` is when the episode ended."""
-        begin, model, outcome = end - trace.seconds, public_model(summary.cell.model), summary.outcome.value
-        inspect = re.match(f"{INSPECT}([^/]*)", model)
-        provider = PROJECT if is_free(summary.cell) else inspect[1] if inspect else "openai"
-        shared: dict[str, Any] = {"gen_ai.provider.name": provider, "gen_ai.request.model": model}
-        values: dict[str, Any] = {"pddlego.run": self.id, **{f"pddlego.{key}": value for key, value in row.items()}}
-        values |= {**shared, "gen_ai.agent.name": summary.cell.mode, **_tokens(summary.usage)}
-        parent = self._add(f"invoke_agent {summary.cell.mode}", begin, end, values, "" if summary.won else outcome)
-        asked: dict[int, tuple[float, dict[str, Any]]] = {}
-        for event, seconds in trace.timed:
-            now = begin + seconds
-            if isinstance(event, Asked):
-                asked[event.call] = now, {**shared, "gen_ai.prompt.name": event.purpose}
-            elif isinstance(event, Answered) and event.call in asked:
-                sent, values = asked.pop(event.call)
-                values |= {**_tokens(event.completion), "gen_ai.response.finish_reasons": [event.completion.finish]}
-                self._add(f"chat {model}", sent, now, values, parent=parent)
-            now -= sum(took for _, took in event.planner_calls)
-            for status, took in event.planner_calls:
-                values = {"gen_ai.tool.name": "planner", "gen_ai.tool.type": "function", "pddlego.status": status}
-                self._add("execute_tool planner", now, now + took, values, parent=parent)
-                now += took
-        for sent, values in asked.values():
-            self._add(f"chat {model}", sent, end, values, outcome, parent)
-
-    def _add(
-        self, name: str, begin: float, end: float, values: Mapping[str, Any], error: str = "", parent: Any = None
-    ) -> Any:
-        """Add a span between two times, in seconds since 1970. Returns the context that makes it a parent."""
-        from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
-
-        operation = name.partition(" ")[0]
-        values = {"gen_ai.operation.name": operation, **values, **({"error.type": error} if error else {})}
-        kind = SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL
-        span = self._tracer.start_span(name, parent, kind, values, start_time=round(begin * 1e9))
-        if error:
-            span.set_status(Status(StatusCode.ERROR, error))
-        span.end(round(end * 1e9))
-        return set_span_in_context(span)
-
-    def finish(self, tables: Mapping[str, Table], number: int) -> None:
-        self._exporter.shutdown()
-
-
-def _tokens(used: Completion | Usage) -> Values:
-    return {
-        "gen_ai.usage.input_tokens": used.tokens_in,
-        "gen_ai.usage.output_tokens": used.tokens_out,
-        "gen_ai.usage.cache_read.input_tokens": used.tokens_cached,
-        "gen_ai.usage.reasoning.output_tokens": used.tokens_reasoning,
-    }
-
 
 TRACKERS: Mapping[str, Callable[[Path, str], _Tracker]]
-TRACKERS = {"wandb": _Wandb, "mlflow": _Mlflow, "trackio": _Trackio, "otel": _Otel}
-
-PACKAGES = {"otel": "opentelemetry-exporter-otlp-json-file"}
-"""The packages of trackers that have another name."""
+TRACKERS = {"wandb": _Wandb, "mlflow": _Mlflow, "trackio": _Trackio}
 
 _SMALLER = {"mlflow": "mlflow-skinny"}
 """Packages with as much of a tracker as is needed."""
 
 
 def check_tracker(name: str) -> None:
-    """Raises `UsageError` if the package of the tracker is not installed."""
-    package = PACKAGES.get(name, name)
-    if installed_version(package) is None and installed_version(_SMALLER.get(name, package)) is None:
+    """Raise `UsageError` if the package of the tracker is not installed."""
+    if installed_version(name) is None and installed_version(_SMALLER.get(name, name)) is None:
         advice = f"Install pddlego with its extra: pip install '.[{name}]'."
-        raise UsageError(f"--tracker {name} is not possible", f"The package {package} is not installed.", advice)
+        raise UsageError(f"--tracker {name} is not possible", f"The package {name} is not installed.", advice)
 
 
 class Tracking:
@@ -295,7 +189,7 @@ class Tracking:
                 row = f"{item.cell.label}/{item.attempt}"
                 if row not in sent:
                     with _same_folder():
-                        tracker.log(episode_row(item, self._prices), len(sent), item)
+                        tracker.log(episode_row(item, self._prices), len(sent))
                     sent.add(row)
                     remember("row", row)
             with _same_folder():

@@ -19,7 +19,7 @@ MANIFEST, EPISODES, LEDGER = "manifest.json", "episodes", "ledger.jsonl"
 """The names of the manifest, the folder of journals, and the ledger in every run folder."""
 
 TRACKED = "tracked.jsonl"
-"""The runs of experiment trackers, and the rows that they have, in a run folder."""
+"""Experiment-tracker runs, and the rows already sent to them, in a run folder."""
 
 CARRIED = "carried"
 """The folder of the texts that next episodes could begin from (`--carry`) in a run folder."""
@@ -28,14 +28,14 @@ JOURNAL = "journal.jsonl"
 """The name of the only journal in the folder of a build."""
 
 CONTROL = "-control"
-"""The end of the name of a folder with replays that correct nothing, beside that of the corrected ones."""
+"""Suffix of a folder of replays without correction, the control for the corrected ones."""
 
 RESUMED, CONFIRMED = "resumed", "confirmed"
 """Keys of a manifest: the recorded episode that this one continues, and the kinds of steps that the user confirms."""
 
 
-def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -> Path:
-    """The run folder in `root` that changed last, among the `wanted` folders if there are any.
+def newest_run(root: Path, is_preferred: Callable[[Path], bool] = lambda path: True) -> Path:
+    """The run folder in `root` that changed last, among the preferred folders if there are any.
 
     Raises `UsageError` if `root` has no run folder.
     """
@@ -43,7 +43,7 @@ def newest_run(root: Path, wanted: Callable[[Path], bool] = lambda path: True) -
     if not changes:
         raise UsageError(f"{root} has no runs", "Nothing was played there.", "Play, or name a run folder.")
     newest_first = [path for _, path in sorted(changes, reverse=True)]
-    return next(filter(wanted, newest_first), newest_first[0])
+    return next(filter(is_preferred, newest_first), newest_first[0])
 
 
 LATEST = "latest"
@@ -54,29 +54,31 @@ RUNS, RUNS_VARIABLE = "runs", "PDDLEGO_RUNS"
 """The default folder of run folders, and the environment variable that names another."""
 
 
-def runs_folder(runs: str | None = None) -> Path:
-    """The folder of run folders: `runs`, else the value of `PDDLEGO_RUNS`, else `runs/`."""
-    return Path(runs or os.environ.get(RUNS_VARIABLE) or RUNS)
+def runs_folder() -> Path:
+    """The folder of run folders: the value of `PDDLEGO_RUNS`, else `runs/`."""
+    return Path(os.environ.get(RUNS_VARIABLE) or RUNS)
 
 
-def find_run(run: str, root: Path = Path(RUNS), wanted: Callable[[Path], bool] = lambda path: True) -> Path:
+def find_run(run: str, root: Path | None = None, is_preferred: Callable[[Path], bool] = lambda path: True) -> Path:
     """The run folder or journal that a user names: a path, a name in `root` or a unique prefix of one, or `latest`.
 
-    `latest` is the newest run that is `wanted`. Raises `UsageError` for an unknown name or an ambiguous prefix.
+    `root` is `runs_folder()` if it is None. `latest` is the newest run, among the preferred ones if there are any.
+    Raises `UsageError` for an unknown name or an ambiguous prefix.
     """
+    root = runs_folder() if root is None else root
     place = Path(run)
     if place.exists():
         return place
     if run == LATEST:
-        return newest_run(root, wanted)
+        return newest_run(root, is_preferred)
     if (root / run).exists():
         return root / run
     names = sorted(folder.name for folder in folders(root))
     matches = [name for name in names if name.startswith(run)]
     if len(matches) > 1:
-        shown = ", ".join(matches[:4]) + (" …" if len(matches) > 4 else "")
+        first = ", ".join(matches[:4]) + (" …" if len(matches) > 4 else "")
         raise UsageError(
-            f"{run} is not unique", f"{len(matches)} runs begin with it: {shown}.", "Write more of the name."
+            f"{run} is not unique", f"{len(matches)} runs begin with it: {first}.", "Write more of the name."
         )
     if matches:
         return root / matches[0]
@@ -95,37 +97,34 @@ class EpisodeFilter:
 
     def matches(self, journal: Path) -> bool:
         """Whether the episode of a journal has these values."""
-        wanted = self._wanted()
-        started = started_of(journal) if wanted else {}
-        return all(started.get(_FIELD.get(name, name)) == value for name, value in wanted.items())
+        values = self._values()
+        started = started_of(journal) if values else {}
+        return all(started.get(_FIELD.get(name, name)) == value for name, value in values.items())
 
     def has(self, cell: Cell) -> bool:
         """Whether a cell has these values."""
-        return all(getattr(cell, _FIELD.get(name, name)) == value for name, value in self._wanted().items())
+        return all(getattr(cell, _FIELD.get(name, name)) == value for name, value in self._values().items())
 
     def advice(self, journals: Iterable[Path]) -> str:
         """Advice if no journal matches: the existing values of the first option whose value no journal has."""
         started = [started_of(journal) for journal in journals]
-        for name, value in self._wanted().items():
+        for name, value in self._values().items():
             known = sorted({str(event.get(_FIELD.get(name, name))) for event in started}, key=natural)
             if known and str(value) not in known:
                 listed = f"Its values of --{name} are: {', '.join(known[:12])}."
                 return listed if name == "seed" else suggestion(str(value), known, listed)
         return "Choose other values, or another run."
 
-    def _wanted(self) -> Mapping[str, str | int]:
+    def _values(self) -> Mapping[str, str | int]:
         values = {"game": self.game, "mode": self.mode, "model": self.model, "seed": self.seed}
         return {name: value for name, value in values.items() if value is not None}
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in self._wanted().items())
+        return ", ".join(f"{name} {value}" for name, value in self._values().items())
 
 
 _FIELD = {"game": "setting"}
 """The fields of `Started` whose names differ from the options, by the names of the options."""
-
-
-EVERY = EpisodeFilter()
 
 
 def started_of(journal: Path) -> Mapping[str, Any]:
@@ -138,7 +137,7 @@ def started_of(journal: Path) -> Mapping[str, Any]:
     return event if isinstance(event, dict) else {}
 
 
-def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
+def find_journals(place: Path, episode_filter: EpisodeFilter = EpisodeFilter()) -> list[Path]:
     """The matching journals of a run folder, in natural order; that of a build; only `place` itself if it is a journal.
 
     Raises `UsageError` if no journal matches.
@@ -156,11 +155,11 @@ def find_journals(place: Path, which: EpisodeFilter = EVERY) -> list[Path]:
         (journal for journal in (place / EPISODES).glob("*.jsonl") if journal.is_file()),
         key=lambda path: natural(path.name),
     )
-    matching = [journal for journal in journals if which.matches(journal)]
+    matching = [journal for journal in journals if episode_filter.matches(journal)]
     if not matching:
         number = count(len(last_journals(journals)), "episode")
-        reason = f"It has {number}, but none with {which}." if journals else "No episode has begun in it."
-        raise UsageError(f"{place} has no such episode", reason, which.advice(journals))
+        reason = f"It has {number}, but none with {episode_filter}." if journals else "No episode has begun in it."
+        raise UsageError(f"{place} has no such episode", reason, episode_filter.advice(journals))
     return matching
 
 
@@ -181,15 +180,21 @@ def last_journals(journals: Iterable[Path]) -> list[Path]:
     return list(last.values())
 
 
-def find_journal(place: Path, which: EpisodeFilter = EVERY) -> Path:
-    """The journal of the last attempt at the one matching episode. Raises `UsageError` if several episodes match."""
-    return only_journal(place, find_journals(place, which))
+FILTERS = tuple(field.name for field in fields(EpisodeFilter))
+"""The options that select episodes."""
 
 
-def only_journal(place: Path, matching: Iterable[Path]) -> Path:
+def find_journal(
+    place: Path, episode_filter: EpisodeFilter = EpisodeFilter(), options: Sequence[str] = FILTERS
+) -> Path:
+    """The journal of the last attempt at the one matching episode. Raises `UsageError` as `only_journal`."""
+    return only_journal(place, find_journals(place, episode_filter), options)
+
+
+def only_journal(place: Path, matching: Iterable[Path], options: Sequence[str] = FILTERS) -> Path:
     """The journal of the last attempt, if the `matching` journals of a run are of one episode.
 
-    Raises `UsageError` if they are of several, with the options in which these differ.
+    Raises `UsageError` if they are of several, with those of the `options` in which these differ.
     """
     journals = last_journals(matching)
     if len(journals) == 1:
@@ -197,11 +202,10 @@ def only_journal(place: Path, matching: Iterable[Path]) -> Path:
     names = ", ".join(journal.stem for journal in journals[:4])
     more = f" and {len(journals) - 4} more" if len(journals) > 4 else ""
     started = [started_of(journal) for journal in journals]
-    named = [field.name for field in fields(EpisodeFilter)]
-    differing = [name for name in named if len({str(event.get(_FIELD.get(name, name))) for event in started}) > 1]
-    options = f"Select one with {' or '.join(f'--{name}' for name in differing)}, or name" if differing else "Name"
+    differing = [name for name in options if len({str(event.get(_FIELD.get(name, name))) for event in started}) > 1]
+    select = f"Select one with {' or '.join(f'--{name}' for name in differing)}, or name" if differing else "Name"
     what = f"{len(journals)} episodes match in {place}"
-    raise UsageError(what, f"{names}{more}.", f"{options} a file in {place / EPISODES}.")
+    raise UsageError(what, f"{names}{more}.", f"{select} a file in {place / EPISODES}.")
 
 
 def _last_change(episodes: Path) -> float | None:

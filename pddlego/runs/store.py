@@ -42,6 +42,7 @@ from pddlego.util.files import (
     append,
     cannot_make,
     cannot_write,
+    check_writable,
     cut_unfinished_line,
     digest,
     flush_to_disk,
@@ -180,7 +181,19 @@ def read_results(path: Path) -> tuple[list[Summary], tuple[str, ...]]:
         summaries, damaged = _results_in(run_lines(place) if place.exists() else ())
     except OSError as error:
         raise UsageError(f"{place} cannot be read", f"{error.strerror}.", "Check the path.") from error
-    return summaries, tuple(f"{place}: line {number} is damaged and left out." for number in damaged)
+    warnings = [f"{place}: line {number} is damaged and left out." for number in damaged]
+    if not (_ends_whole(place) or is_locked(path)):
+        warnings.append(f"{place} was cut: its last line is left out. Evaluate again: results are made from journals.")
+    return summaries, tuple(warnings)
+
+
+def _ends_whole(place: Path) -> bool:
+    """Whether a file is empty, not there, or ends with the end of a line."""
+    with contextlib.suppress(OSError), open_run_file(place, "rb") as file:
+        if size := file.seek(0, 2):
+            file.seek(size - 1)
+            return file.read(1) == b"\n"
+    return True
 
 
 def results_from(place: Path, start: int) -> tuple[list[Summary], int]:
@@ -246,21 +259,20 @@ def journal_name(cell: Cell, attempt: int) -> str:
     return f"{cell.label}.jsonl" if attempt == 1 else f"{cell.label}.{attempt}.jsonl"
 
 
-def check_output(path: Path, ending: str = "") -> Path:
+def check_output(path: Path) -> Path:
     """The resolved path of a file to write.
 
-    Raises `UsageError` for a file of a run, which must not be overwritten, and for a name without the `ending` or that
-    begins like an option.
+    Raises `UsageError` for a file of a run, which must not be overwritten, and for a name that begins like an option,
+    and `JournalError` for a file that cannot be written.
     """
     if path.name.startswith("-"):
         raise UsageError(f"{path} is not a file name", "It begins like an option.", "Write a name after the option.")
-    if not path.name.lower().endswith(ending):
-        raise UsageError(f"{path} does not end with {ending}", f"A {ending} file is written.", "Change the name.")
     path = path.resolve()
     folder, is_journal = path.parent, path.parent.name == EPISODES and path.suffix == ".jsonl"
     folder = folder.parent if is_journal else folder
     if (folder / MANIFEST).exists() and (is_journal or path.name in (MANIFEST, RESULTS, TABLE, TRUTH, LEDGER)):
         raise UsageError(f"{path} belongs to a run", f"It is a file of {folder}.", "Choose another file.")
+    check_writable(path)
     return path
 
 
@@ -565,12 +577,14 @@ class Recorder:
         return summary
 
 
-def kept_text(folder: Path, summaries: Iterable[Summary], codec: Codec, kind: str) -> str:
+def kept_text(folder: Path, summaries: Iterable[Summary], codec: Codec, kind: str, of_lost: bool = False) -> str:
     """The text of a `kind` (`Carried`) with which the last won episode that has one ended; empty without one.
+
+    With `of_lost`, the last episode counts, won or lost.
 
     Raises `UsageError` and `JournalError` for a journal that cannot be read.
     """
-    for summary in reversed([summary for summary in summaries if summary.won]):
+    for summary in reversed([summary for summary in summaries if summary.won or of_lost]):
         text = last_text(read_journal(folder / EPISODES / journal_name(summary.cell, summary.attempt), codec), kind)
         if text:
             return text

@@ -37,7 +37,7 @@ from pddlego.sandbox.result import CallResult, Check, ResultForm, SandboxLimits,
 from pddlego.util.children import start_python
 from pddlego.util.closing import Closeable
 from pddlego.util.limits import SLICE, Clock
-from pddlego.util.text import writable
+from pddlego.util.text import count, writable
 from pddlego.util.unexpected import explained
 
 Isolation = Literal["required", "best-effort", "off"]
@@ -416,7 +416,7 @@ class SandboxSession(Closeable):
         if late:
             self._finish(kill=True, reason="it was ended because it took too long")
             trace = result.traceback if result.status is Status.TIMEOUT else ""
-            reason = f"it took longer than {limit:g} {'second' if limit == 1 else 'seconds'}"
+            reason = f"it took longer than {count(limit, 'second')}"
             return CallResult(Status.TIMEOUT, message=reason, traceback=trace, seconds=result.seconds)
         if result.status is Status.MEMORY:
             self._finish(kill=True, reason="it was ended because it ran out of memory")

@@ -74,7 +74,7 @@ class TaskFolder:
     files: Mapping[str, str]
 
     def domain(self) -> Domain:
-        """Raises `SettingError` if it is invalid."""
+        """The domain of the folder. Raises `SettingError` if it is invalid."""
         try:
             return parse_domain(self.files["domain.pddl"])
         except PddlSyntaxError as error:

@@ -243,7 +243,7 @@ class Served:
         """The seeds of a split. Raises `NoTaskError` for a split that this server does not play."""
         if split not in self.splits:
             reason = f"This server plays: {', '.join(self.splits)}."
-            raise NoTaskError(f"There is no split {split}", reason, "Choose another, or serve with --split test.")
+            raise NoTaskError(f"There is no split {split}", reason, "Choose another, or serve with --seeds test.")
         return self.splits[split]
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:

@@ -215,7 +215,7 @@ def cannot_make(path: Path, error: OSError) -> UsageError:
     for place in (path, *path.parents):
         if place.is_symlink() and not place.exists():
             reason = f"{place} is a link to {place.readlink()}, which does not exist."
-    return UsageError(f"Cannot write {path}", reason, "Choose another place with --runs.")
+    return UsageError(f"Cannot write {path}", reason, "Choose another place with PDDLEGO_RUNS.")
 
 
 def cannot_read(path: Path, error: OSError) -> JournalError:

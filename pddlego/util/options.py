@@ -23,14 +23,22 @@ class Flag:
     `variable` is the environment variable; by default, `PDDLEGO_` and the name of the option in capitals. `metavar` and
     `default` replace the placeholder of the value and the default value in help. A `repeatable` flag may be given
     several times. Unless an option `affects_episodes`, a run folder does not record its value, and a run may be
-    continued with another value.
+    continued with another value. An option that `changes_task` is refused where a mode that plays does not read it: its
+    results would be compared with those of another task. Without `typed` there is no flag: `--set` sets an option of a
+    method, a file or a variable any option.
     """
 
     variable: str = ""
     metavar: str | None = None
     repeatable: bool = False
     affects_episodes: bool = True
+    changes_task: bool = False
     default: str = ""
+    typed: bool = True
+
+
+SET = Flag(typed=False)
+"""An option of a method without a flag of its own."""
 
 
 def option(default: Any, text: str, flag: Flag | None = None, *, name: str | None = None, **constraints: Any) -> Any:
@@ -40,6 +48,11 @@ def option(default: Any, text: str, flag: Flag | None = None, *, name: str | Non
     """
     extra: Any = {"flag": flag or Flag()}
     return Field(default, description=text, validation_alias=name, json_schema_extra=extra, **constraints)
+
+
+def internal(default: Any) -> Any:
+    """A field that users do not set."""
+    return Field(default, json_schema_extra={"internal": True})
 
 
 @dataclass(frozen=True)
@@ -52,10 +65,15 @@ class Option:
 
     @property
     def flag(self) -> Flag | None:
-        """How the option is written on the command line; None for a field without a command-line flag."""
+        """How the option is described and written; None for an option of a method without a description."""
         extra = self.info.json_schema_extra
         flag = extra.get("flag") if isinstance(extra, dict) else None
         return flag if isinstance(flag, Flag) else None
+
+    @property
+    def typed(self) -> bool:
+        """Whether the option has a flag on the command line."""
+        return self.flag is not None and self.flag.typed
 
     @property
     def variable(self) -> str:
@@ -64,13 +82,14 @@ class Option:
 
 
 def options_of(group: type[BaseModel]) -> Iterator[Option]:
-    """The options of a group, in the order of its fields."""
+    """The options of a group that users set, in the order of its fields."""
     for field, info in group.model_fields.items():
-        yield Option(str(info.validation_alias or field), field, info)
+        if not (isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("internal")):
+            yield Option(str(info.validation_alias or field), field, info)
 
 
 def names_of(*groups: type[BaseModel]) -> set[str]:
-    """The names of all options of these groups that can be written on the command line."""
+    """The names of all options of these groups that have a description."""
     return {option.name for group in groups for option in options_of(group) if option.flag is not None}
 
 

@@ -71,6 +71,16 @@ def entry_points_of(group: str) -> tuple[EntryPoint, ...]:
     return tuple(installed().select(group=f"pddlego.{group}"))
 
 
+@lru_cache(maxsize=8)
+def is_offered(group: str) -> bool:
+    """Whether a file of entry points names the group `pddlego.GROUP`: much faster than reading all of them."""
+    for file in (file for folder in sys.path for file in Path(folder).glob("*-info/entry_points.txt")):
+        with contextlib.suppress(OSError):  # it is unreadable, or is being removed
+            if f"pddlego.{group}".encode() in file.read_bytes():
+                return True
+    return False
+
+
 @lru_cache(maxsize=1)
 def installed() -> EntryPoints | SelectableGroups:
     """All entry points. Cached, because a search of all installed packages takes milliseconds."""

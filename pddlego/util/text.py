@@ -86,8 +86,8 @@ def left_out(alike: Iterable[tuple[str, str]], hidden: Iterable[str]) -> list[st
 
 
 def count(number: float, noun: str) -> str:
-    """`1 step`, `2 steps`, `0.5 steps`, `1200000 steps`."""
-    digits = f"{number:.0f}" if number % 1 == 0 or number >= 1e6 else f"{number:g}"
+    """`1 step`, `2 steps`, `0.5 steps`, `1,200,000 steps`."""
+    digits = f"{number:,.0f}" if number % 1 == 0 or number >= 1e6 else f"{number:g}"
     return f"{digits} {noun}{'' if number == 1 else 's'}"
 
 
@@ -183,3 +183,8 @@ def _natural_part(part: str) -> tuple[int, int, str]:
 def shown_command(command: str | None, first: str = "start") -> str:
     """A command for people: `first` if it is None, and a note in place of an empty one."""
     return first if command is None else command or "(empty command)"
+
+
+def capitalized(text: str) -> str:
+    """The text with a capital letter at its beginning; other letters stay."""
+    return text[:1].upper() + text[1:]

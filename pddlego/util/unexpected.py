@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pddlego.errors import TOO_MANY_FILES, is_too_many_files, message_of
 
-_GROUPS = ("methods", "engines", "readers", "commands")
+_GROUPS = ("methods", "engines", "readers", "commands", "planners")
 """The groups of entry points by which a package adds code."""
 
 

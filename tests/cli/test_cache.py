@@ -48,7 +48,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def test_clear_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PDDLEGO_CACHE_DIR", str(tmp_path / "cache"))
-    assert "no answers are kept" in run("cache", "info", cwd=tmp_path).stdout
+    assert "no cached answers" in run("cache", "info", cwd=tmp_path).stdout
     assert not (tmp_path / "cache").exists(), "looking makes no file"
     refused = run("cache", "clear", cwd=tmp_path)
     assert refused.returncode == 2

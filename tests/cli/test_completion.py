@@ -37,7 +37,7 @@ def completed(words: str, folder: Path) -> list[str]:
     [
         ("pddlego pl", ["play"]),
         ("pddlego play cooking-h", ["cooking-hard"]),
-        ("pddlego play coin --mode ed", ["edit"]),
+        ("pddlego play coin --mode ed", ["edit", "edit+learn-actions"]),
         ("pddlego eval coin --modes edit,ge", ["edit,gen"]),
         ("pddlego play coin --model read", ["reader", "reader+noise:0.1"]),
         ("pddlego show lat", ["latest"]),
@@ -56,7 +56,7 @@ def test_runs_and_their_models_are_completed(tmp_path: Path) -> None:
 
 
 def test_the_template_holds_every_option_with_its_default(tmp_path: Path) -> None:
-    template = run("config", "--template", cwd=tmp_path).stdout
+    template = run("config", "--format", "toml", cwd=tmp_path).stdout
     assert set(parse_toml(template)) == set(groups())
     filled = re.sub(r"^# (\w+ = )", r"\1", template, flags=re.MULTILINE)
     path = tmp_path / "all.toml"

@@ -28,19 +28,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_games_modes_and_seeds_and_the_same_again(tmp_path: Path) -> None:
-    arguments = ("eval", "coin", "cooking-easy", "--modes", "edit,random", "--seeds", "0-2")
+    arguments = ("eval", "coin", "cooking-easy", "--modes", "edit,random", "--seeds", "0-1")
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert sum(line[8:10] == " [" for line in lines) == 12
-    assert any(line.split()[:4] == ["coin", "edit", "reader", "3/3"] for line in lines)
+    assert sum(line[8:10] == " [" for line in lines) == 8
+    assert any(line.split()[:4] == ["coin", "edit", "reader", "2/2"] for line in lines)
     table = (folder(tmp_path) / "results.csv").read_text()
-    assert table.count("\n") == 13
+    assert table.count("\n") == 9
     again = run(*arguments, cwd=tmp_path)
     assert again.returncode == 0
-    assert "12 of 12 episodes are finished already" in again.stdout
+    assert "8 of 8 episodes are finished already" in again.stdout
     assert (folder(tmp_path) / "results.csv").read_text() == table
-    same = run(*arguments, "--temperature", "0.5", cwd=tmp_path)  # the built-in reader has none
+    same = run(*arguments, cwd=tmp_path, PDDLEGO_TEMPERATURE="0.5")  # the built-in reader has none
     assert same.returncode == 0
     other = run(*arguments, "--max-steps", "30", cwd=tmp_path)
     assert other.returncode == 2
@@ -87,19 +87,19 @@ def test_killed_again_and_again_it_ends_with_the_same_results(tmp_path: Path) ->
 
 def test_a_budget_is_never_exceeded_and_can_be_raised(tmp_path: Path, model_server: ModelServer) -> None:
     model_server.replies = [answer("look around", delay=0.02)]
-    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--workers", "16", "--max-steps", "3")
-    arguments = ("eval", "coin", "--seeds", "0-15", *given)
-    first = run(*arguments, "--max-calls", "20", cwd=tmp_path, OPENAI_API_KEY=KEY)
+    given = ("--modes", "act", "--models", "m", "--base-url", model_server.url, "--workers", "8", "--max-steps", "3")
+    arguments = ("eval", "coin", "--seeds", "0-7", *given)
+    first = run(*arguments, "--max-calls", "10", cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert first.returncode == 3, first.stderr
-    assert len(model_server.requests) == 20
+    assert len(model_server.requests) == 10
     assert "the budget is spent" in first.stdout
     outcomes = {result.outcome.value for result in read_results(folder(tmp_path))[0]}
     assert "budget" in outcomes
     second = run(*arguments, "--max-calls", "100", cwd=tmp_path, OPENAI_API_KEY=KEY)
     assert second.returncode == 0, second.stdout
-    assert 48 <= len(model_server.requests) <= 100
+    assert 24 <= len(model_server.requests) <= 100
     table = (folder(tmp_path) / "results.csv").read_text()
-    assert table.count("step limit") == 16
+    assert table.count("step limit") == 8
     assert KEY not in "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
 
 
@@ -212,18 +212,6 @@ def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None
     assert played.stdout.splitlines()[1].split()[:4] == ["coin", "edit", "reader", "2"]
 
 
-def test_games_may_come_from_a_file_the_environment_or_the_default(tmp_path: Path) -> None:
-    (tmp_path / "eval.toml").write_text('games = ["twc"]\nseeds = "0-1"\n')
-    for arguments, environment, game in (
-        (("--config", "eval.toml"), {}, "twc"),
-        (("--seeds", "0-1"), {"PDDLEGO_GAMES": "mapreader"}, "mapreader"),
-        (("--seeds", "0-1"), {}, "coin"),
-    ):
-        done = run("eval", *arguments, "--dry-run", cwd=tmp_path, **environment)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[1].split()[0] == game
-
-
 def test_the_requests_of_models_that_are_not_named_now_are_not_counted_as_without_result(
     tmp_path: Path, model_server: ModelServer
 ) -> None:
@@ -272,16 +260,10 @@ def test_a_lost_ledger_does_not_give_the_budget_back(tmp_path: Path, model_serve
         (("eval", "twc", "--modes", "act"), "cannot play twc in mode act"),
         (("eval", "coin", "--config", "nowhere.toml"), "cannot be read"),
         (("eval", "coin", "--config", "bad.toml"), "Unknown option 'colour'"),
-        (("eval", "coin", "--prices", "bad.toml"), "not a price list"),
+        (("eval", "coin", "--models", "m", "--prices", "bad.toml"), "not a price list"),
         (("eval", "coin", "--models", "m", "--base-url", "http://127.0.0.1:9/v1", "--max-cost", "1"), "no price of m"),
-        (
-            ("eval", "coin", "--models", "m", "--max-cost", "1", "--prices", "other.toml"),
-            "--max-cost requires the price of every model",
-        ),
-        (("config", "--config", "bad.toml"), "Unknown option 'colour'"),
         (("config", "--config", "text.toml"), "workers = 8"),
         (("config", "--config", "boolean.toml"), "workers = True"),
-        (("config", "--config", "set.toml"), "set = 3"),
         (("eval", "coin", "--modes", ","), "Name at least one"),
         (("eval", "coin", "--address", "127.0.0.1:1"), "--address needs --executor ray"),
         (("report", "latest", "--format", "dance"), "The formats are: text"),
@@ -292,7 +274,6 @@ def test_what_a_user_can_get_wrong_ends_in_three_lines(tmp_path: Path, arguments
     (tmp_path / "other.toml").write_text("[n]\ntokens_in = 1.0\ntokens_out = 2.0\n")
     (tmp_path / "text.toml").write_text('workers = "8"\n')
     (tmp_path / "boolean.toml").write_text("workers = true\n")
-    (tmp_path / "set.toml").write_text("set = 3\n")
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert three_lines(done.stderr)
@@ -429,24 +410,8 @@ def test_parameters_of_a_game_from_a_file_are_numbers_as_well(tmp_path: Path) ->
     assert options["parameters"].items() >= {"includeDoors": "1", "numLocations": "5"}.items()
 
 
-def test_a_report_needs_options_that_it_understands(tmp_path: Path) -> None:
-    assert run("eval", "coin", "--modes", "edit", "--seeds", "0", "--run", "one", cwd=tmp_path).returncode == 0
-    place = tmp_path / "runs/one/manifest.json"
-    manifest = json.loads(place.read_text())
-    manifest["configuration"]["settings"]["coin"]["options"]["max_steps"] = "many"
-    place.write_text(json.dumps(manifest))
-    refused = run("report", "runs/one", "--format", "html", "--optimum", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert three_lines(refused.stderr), refused.stderr
-    manifest["confirmed"] = ["plans"]
-    place.write_text(json.dumps(manifest))
-    refused = run("report", "runs/one", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "A person was asked" in refused.stderr
-
-
 def test_without_an_engine_a_dry_run_expects_nothing(tmp_path: Path) -> None:
-    arguments = ("eval", "coin", "--models", "m", "--seeds", "0", "--dry-run", "--java", "/nowhere/java")
+    arguments = ("eval", "coin", "--models", "m", "--seeds", "0", "--dry-run", "--set", "java=/nowhere/java")
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "max calls" in done.stdout

@@ -19,7 +19,7 @@ def calls(folder: Path) -> int:
     return sum(json.loads(line)["usage"]["calls"] for line in lines)
 
 
-@pytest.mark.parametrize("mode", ["full", "full-steps"])
+@pytest.mark.parametrize("mode", ["full", "full+steps"])
 def test_coin_is_won_without_a_domain_file(tmp_path: Path, mode: str) -> None:
     done = run("play", "coin", "--mode", mode, "--seed", "12", "--pace", "0", cwd=tmp_path)
     assert done.returncode == 0
@@ -62,16 +62,25 @@ def test_a_carried_domain_saves_calls_and_is_replayed(tmp_path: Path) -> None:
     assert '"domain":"(define' in journal.read_text(encoding="utf-8").splitlines()[0]
     assert run("replay", str(journal), cwd=tmp_path).returncode == 0
     assert run(*command, "--run", "carried", cwd=tmp_path).returncode == 2  # another configuration
-    begun = run("play", "coin", "--mode", "full", "--seed", "7", "--domain-from", "runs/carried", cwd=tmp_path)
+    begun = run("play", "coin", "--mode", "full", "--seed", "7", "--from", "runs/carried", cwd=tmp_path)
     assert "won" in begun.stdout
+
+
+def test_an_episode_begins_from_a_run_in_the_folder_of_the_environment_variable(tmp_path: Path) -> None:
+    command = ("play", "coin", "--mode", "full", "--pace", "0", "--max-steps", "40", "--seed")
+    assert run(*command, "12", cwd=tmp_path, PDDLEGO_RUNS="other").returncode == 0
+    begun = run(*command, "7", "--from", "latest", cwd=tmp_path, PDDLEGO_RUNS="other")
+    assert begun.returncode == 0, begun.stderr
+    domains = [json.loads(file.read_text().splitlines()[0])["event"] for file in tmp_path.glob("other/*/episodes/*7*")]
+    assert ["(define" in str(domain) for domain in domains] == [True]
 
 
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--domain-from", "nowhere"), "Unknown run nowhere"),
-        (("--domain-from", "broken.pddl"), "The domain to begin with is invalid"),
-        (("--history", "some"), "news"),
+        (("--from", "nowhere"), "Unknown run nowhere"),
+        (("--from", "broken.pddl"), "The domain to begin with is invalid"),
+        (("--set", "history=some"), "news"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, options: tuple[str, ...], text: str) -> None:
@@ -105,7 +114,7 @@ def test_an_episode_is_resumed_with_the_domain_that_it_had(tmp_path: Path, mode:
 def test_a_replay_needs_no_run_that_a_domain_came_from(tmp_path: Path) -> None:
     assert run("play", "coin", "--mode", "full", "--seed", "1", "--pace", "0", cwd=tmp_path).returncode == 0
     (first,) = (tmp_path / "runs").iterdir()
-    command = ("play", "coin", "--mode", "full", "--seed", "2", "--pace", "0", "--domain-from", str(first))
+    command = ("play", "coin", "--mode", "full", "--seed", "2", "--pace", "0", "--from", str(first))
     assert run(*command, cwd=tmp_path).returncode == 0
     first.rename(tmp_path / "elsewhere")
     assert run("replay", "latest", cwd=tmp_path).returncode == 0

@@ -17,7 +17,7 @@ from tests.model_server import ModelServer, fault
 def test_games(tmp_path: Path) -> None:
     done = run("games", cwd=tmp_path)
     assert done.returncode == 0
-    assert "text game (modes: edit, gen, act" in done.stdout
+    assert "text game (modes: edit, edit+learn-actions, gen, act" in done.stdout
     assert "  coin " in done.stdout
 
 
@@ -48,7 +48,8 @@ def test_a_game_and_the_modes_are_described(tmp_path: Path) -> None:
     marked = " ".join(run("games", "logistics", cwd=tmp_path).stdout.split())
     assert marked.count("(needs a language model)") == 3, "program, heuristic and heuristic-direct"
     listed = run("games", "--modes", cwd=tmp_path).stdout
-    assert [line.split()[0] for line in listed.splitlines()].count("tos") == 1
+    modes, _, _ = listed.partition("\n\n")
+    assert [line.split()[0] for line in modes.splitlines()].count("tos") == 1
     assert "LLMs4Plan" in listed
 
 
@@ -79,7 +80,7 @@ def test_short_help_has_ten_options_and_examples(tmp_path: Path) -> None:
         assert short.count("\n  --") <= 14
         assert f"  pddlego {command} coin" in short
         assert everything.count("\n  --") > 25
-    assert "Explain (pddlego show latest --lost)" in run("--help", cwd=tmp_path).stdout
+    assert "Explain (pddlego show latest --only lost)" in run("--help", cwd=tmp_path).stdout
 
 
 @pytest.mark.slow
@@ -101,8 +102,8 @@ def test_doctor_says_how_to_fix_what_is_broken(tmp_path: Path, model_server: Mod
     (tmp_path / "file").write_text("")
     model_server.replies = [fault(401, "\x1b[2Jbad key")]
     endpoint = ("--model", "m", "--base-url", model_server.url)
-    options = ("--java", "/no/java", "--runs", "file/runs")
-    done = run("doctor", *endpoint, *options, cwd=tmp_path, OPENAI_API_KEY="sk-canary-123456")
+    places = {"PDDLEGO_JAVA": "/no/java", "PDDLEGO_RUNS": "file/runs"}
+    done = run("doctor", *endpoint, cwd=tmp_path, OPENAI_API_KEY="sk-canary-123456", **places)
     assert done.returncode == 3
     for name in ("Java", "model", "runs folder"):
         assert f"!! {name}" in done.stdout

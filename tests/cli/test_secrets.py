@@ -69,7 +69,7 @@ def test_no_secret_is_ever_written(
     model = ("--model", "m", "--retries", "1") if status != 500 else ("--model", "m", "--max-seconds", "1")
     commands = [
         ("play", "coin", *model, "--cache", "use"),
-        ("play", "coin", *model, "--json"),
+        ("play", "coin", *model, "--format", "json"),
         ("doctor", "--model", "m"),
         ("config",),
         ("cache", "info"),
@@ -77,9 +77,9 @@ def test_no_secret_is_ever_written(
     if status != 500:
         commands.append(("eval", "coin", "--models", "m", "--seeds", "0,1", "--retries", "1", "--run", "all"))
         commands += [("report", "runs/all", "--format", item) for item in ("text", "markdown", "csv", "json", "html")]
-        commands += [("show", "runs/all", "--seed", "0", *item) for item in (("--problem",), ("--svg", "picture.svg"))]
+        commands += [("show", "runs/all", "--seed", "0", *item) for item in (("--problem",), ("-o", "picture.svg"))]
         commands += [("replay", "runs/all"), ("watch", "runs/all")]
-        commands += [("export", "runs/all", "--format", "hub", "-o", "hub")]
+        commands += [("export", "runs/all", "-o", "chat.jsonl")]
         commands += [("resume", "runs/all", "--seed", "0", "--from-step", "0")]
     text = {}
     for command in commands:

@@ -115,6 +115,7 @@ def test_a_running_episode_grows_before_the_eyes(tmp_path: Path, browser: Any, w
     journal.parent.mkdir(parents=True)
     shutil.copytree(RECORDED / RUNS[1], tmp_path / "runs" / RUNS[1])
     evil = [line.replace(b"You are in", EVIL.encode() + b" You are in") for line in LINES]
+    evil = [line.replace(b"kitchen", b"<img/src=x/onerror=alert`3`>") for line in evil]  # a room of the map
     half = next(number for number, line in enumerate(evil) if b'"step":3' in line)
     journal.write_bytes(b"".join(evil[:half]))
     complaints: list[str] = []
@@ -128,6 +129,8 @@ def test_a_running_episode_grows_before_the_eyes(tmp_path: Path, browser: Any, w
         page.on("request", lambda request: complaints.append(request.url) if address not in request.url else None)
         page.goto(address)
         assert page.locator("#count").inner_text() == "2 of 2 runs"
+        bars = page.locator("#rows .counts").evaluate_all("all => all.map(one => one.ariaLabel)")
+        assert "1 won, 0 lost, 0 open" in bars
         page.locator("#rows tr", has_text="now").click()
         page.wait_for_selector("#rows .group")
         assert page.locator("#rows .group").inner_text().startswith("not ended")
@@ -136,7 +139,7 @@ def test_a_running_episode_grows_before_the_eyes(tmp_path: Path, browser: Any, w
         assert EVIL.partition(">")[0] in " ".join(page.locator("#sides").inner_text().split())  # phones wrap lines
         with journal.open("ab") as file:
             file.write(b"".join(evil[half:]))
-        expect(page.locator(".side h2")).to_contain_text("won")
+        expect(page.locator(".side h1")).to_contain_text("won")
         step = page.locator("#step").inner_text()
         assert re.match(r"step (\d+) of \1:", step), "it follows to the end"
         page.locator("#back").click()

@@ -424,7 +424,6 @@ _BLOCKS = (
     ("(:objects a b)", "(:objects a b - block)"),
     ("(:objects a b)", "(:objects a b 3)"),
     ("(:objects a b)", "(:objects a b -)"),
-    ("(:goal (on a b))", "(:goal (on a b)) (:constraints (and))"),
     ("(:goal (on a b))", "(:goal (on a b)) (:length (:serial 3))"),
     ("(:goal (on a b))", "(:goal (on a b)) (:metric minimize (total-cost))"),
     ("(:goal (on a b))", "(:goal (on a b)) (:goal (clear a))"),

@@ -40,6 +40,15 @@ def prefixes(events: list[Event]) -> list[Trace]:
     return [trace.until(end) for end in range(len(events) + 1)]
 
 
+def assert_fits(method: str, events: list[Event]) -> None:
+    """The screen of a method fits into every size of a terminal at each moment, and holds no control sequence."""
+    for trace in prefixes(events):
+        for width, height in ((72, 18), (80, 22), (109, 30), (110, 30), (200, 42)):
+            lines = screen_lines(method, trace, width, height)
+            assert len(lines) <= height and max(map(len, lines)) <= width, (width, height)
+            assert "\x1b[2J" not in "".join(lines)
+
+
 def drawn(picture: RenderableType, width: int, height: int, color: bool = False) -> str:
     stream = io.StringIO()
     console = Console(

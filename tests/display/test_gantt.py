@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 from fractions import Fraction
 
@@ -79,6 +80,10 @@ def test_a_picture_has_a_title_and_words_for_each_bar() -> None:
     assert {"(beep): 7", "(beep): 24"} <= set(titles)
 
 
+def test_a_picture_is_not_wider_than_a_phone() -> None:
+    assert "svg{max-width:100%;height:auto}" in chart_svg([Bar(Fraction(0), Fraction(1), "(a)")], "plan")
+
+
 def test_a_picture_loads_nothing() -> None:
     text = chart_svg(bars(), "Plan").replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert not any(word in text for word in ("http", "url(", "href", "@import", "script"))
@@ -89,4 +94,12 @@ def test_pictures_are_bounded(step: str) -> None:
     many = [Bar(Fraction(number), Fraction(number + 1), step.format(number)) for number in range(10_000)]
     drawn = MOST_ROWS if "{}" in step else MOST_BARS
     assert chart_svg(many, "Plan").count("<rect") == drawn + 1
-    assert chart_lines(many, 80)[-1] == f"and {10_000 - drawn} further steps"
+    assert chart_lines(many, 80)[-1] == f"and {10_000 - drawn:,} further steps"
+
+
+def test_long_names_in_a_picture_lack_their_middle_because_they_begin_alike() -> None:
+    steps = [f"(at red-truck warehouse-district-north-{number:03})" for number in range(2)]
+    picture = chart_svg([Bar(Fraction(0), Fraction(1), step) for step in steps], "plan", 400)
+    labels = re.findall(r"<text[^>]*>([^<]*)<title>", picture)
+    assert labels[0].endswith("000)") and labels[1].endswith("001)")
+    assert all("…" in label for label in labels)

@@ -123,7 +123,9 @@ def test_the_facts_of_a_lost_episode_are_checked_meanwhile(root: Path) -> None:
     assert data(pages, run)["rows"][0]["group"] == "lost: missing at"
     value = data(pages, run, episode=name)
     assert value["steps"][value["opens"]]["step"] == 2
-    text = "\n".join(value["lines"][line] for step in value["steps"] for part in step["lines"][-1] for line in part)
+    text = "\n".join(
+        value["lines"][line] for step in value["steps"] for pane in step["panes"][-1] for line in pane["lines"]
+    )
     assert "cause: missing (at kitchen) after step 2" in text
     assert "still being checked" not in text
 
@@ -144,7 +146,7 @@ def test_a_check_that_fails_ends_nevertheless(root: Path) -> None:
         assert time.monotonic() < end
         time.sleep(0.01)
     value = data(pages, run, episode=name)
-    head = [value["lines"][line] for line in value["steps"][-1]["lines"][-1][0]]
+    head = [value["lines"][line] for line in value["steps"][-1]["panes"][-1][0]["lines"]]
     assert any("cause: no lasting error of the model is known" in line for line in head)
 
 

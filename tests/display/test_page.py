@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import pytest
 
 from pddlego.display.console import UNICODE
+from pddlego.display.elements import static_html
 from pddlego.display.opened import Explanation, ShownEpisode
 from pddlego.display.page import EpisodeData, EpisodePage, ListedEpisode, episode_index, episode_page, render
-from pddlego.episode.events import Answered, Cause, Ended, Event, Outcome
+from pddlego.episode.events import Accepted, Answered, Cause, Ended, Event, Outcome
 from pddlego.episode.trace import TimedEvent
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.models.base import Completion
@@ -39,12 +41,55 @@ def text_of(value: dict[str, Any], numbers: list[int]) -> str:
     return "\n".join(value["lines"][number] for number in numbers)
 
 
+def panes_of(value: dict[str, Any], panes: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(pane["title"], text_of(value, [*pane.get("drawing", ()), *pane["lines"]])) for pane in panes]
+
+
+def test_the_overview_has_the_panes_of_the_terminal_and_their_whole_content() -> None:
+    episode = shown()
+    value, step = EpisodeData(episode).value(), episode.steps[-1]
+    columns = episode.screen.on_page(step.after, UNICODE)
+    panes = value["steps"][-1]["panes"][0]
+    assert [pane["title"] for pane in panes] == [pane.on_page()[0] for column in columns for pane in column]
+    assert [pane["column"] for pane in panes] == [number for number, column in enumerate(columns) for _ in column]
+    whole = dict(panes_of(value, panes))
+    title, facts = next((title, text) for title, text in whole.items() if title.startswith("problem ·"))
+    assert title == f"problem · {len(facts.splitlines())} lines", "no fact is cut"
+
+
+def test_the_time_line_has_the_marks_and_the_goal_of_each_step() -> None:
+    value = EpisodeData(shown(ERROR, lost=True)).value()
+    marks = {step["step"]: step["marks"] for step in value["steps"]}
+    assert [mark for mark in marks[2] if mark in ("cause", "lasting error")] == ["cause", "lasting error"]
+    assert sum("cause" in names for names in marks.values()) == 1
+    assert marks[0][-2:] == ["accepted answer", "request"]
+    assert value["steps"][0]["phase"] == "be in a room not yet visited"
+
+
+def test_the_text_of_the_first_step_needs_no_script() -> None:
+    page = episode_page("key", shown(ERROR, lost=True))
+    text = render("page.html.j2", [ListedEpisode(EpisodeStatus(JOURNAL), page)], title="page")
+    static = text.partition("<noscript>")[2].partition("</noscript>")[0]
+    assert "cause: missing (connected a b north) after step 2" in static
+    assert "<h3>goal ladder</h3>" in static
+    assert '<div class="drawing"><svg' in static, "with the style of a map"
+
+
+def test_a_pane_without_content_is_left_out() -> None:
+    panes: list[dict[str, Any]] = [
+        {"title": "map", "lines": []},
+        {"title": "game", "lines": [0]},
+        {"title": "plan", "lines": [], "drawing": [0]},
+    ]
+    assert re.findall("<h3>(.*?)</h3>", static_html([panes], ["text"])) == ["game", "plan"]
+
+
 def test_a_lost_episode_opens_on_its_cause_and_says_what_the_terminal_says() -> None:
     episode = shown(ERROR, lost=True)
     value: dict[str, Any] = EpisodeData(episode).value()
     assert (value["tab"], value["steps"][value["opens"]]["step"]) == ("why", 2)
     assert value["tabs"] == ["overview", *(tab.name for tab in episode.tabs()), "why"]
-    parts = [text_of(value, part) for part in value["steps"][value["opens"]]["lines"][-1]]
+    parts = [text_of(value, pane["lines"]) for pane in value["steps"][value["opens"]]["panes"][-1]]
     why = episode.why(episode.steps[value["opens"]])
     assert [part.count("\n") + 1 for part in parts] == [len(lines) for lines in (why.head, why.answer, why.truth)]
     assert "cause: missing (connected a b north) after step 2" in parts[0]
@@ -57,7 +102,6 @@ def test_a_lost_episode_opens_on_its_cause_and_says_what_the_terminal_says() -> 
         (Outcome.INTERRUPTED, ""),
         (Outcome.BUDGET, "evaluation"),
         (Outcome.MODEL_ERROR, ""),
-        (Outcome.CRASHED, ""),
     ],
 )
 def test_a_loss_that_does_not_count_has_no_cause_but_its_errors(outcome: Outcome, ended_by: Cause) -> None:
@@ -97,7 +141,7 @@ def test_data_grow_as_the_episode_does() -> None:
     data = EpisodeData(episode)
     sizes = []
     for event, seconds in whole[2:]:
-        sizes.append(len(data.value()["steps"]))  # type: ignore[arg-type]
+        sizes.append(len(data.value()["steps"]))
         episode.trace.add(event, seconds)
         episode.steps = episode.trace.steps
     assert sizes == sorted(sizes)
@@ -105,8 +149,8 @@ def test_data_grow_as_the_episode_does() -> None:
     once: Any = EpisodeData(shown()).value()
     assert grown["opens"] == once["opens"]
     for left, right in zip(grown["steps"], once["steps"], strict=True):
-        for one, other in zip(left["lines"][:-1], right["lines"][:-1], strict=True):
-            assert text_of(grown, one) == text_of(once, other)
+        for one, other in zip(left["panes"][:-1], right["panes"][:-1], strict=True):
+            assert panes_of(grown, one) == panes_of(once, other)
 
 
 def test_lost_episodes_are_grouped_by_cause_and_modes_without_a_model_are_last() -> None:
@@ -139,9 +183,11 @@ def test_episodes_of_several_runs_are_named_with_their_runs(other: str) -> None:
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
-@pytest.mark.parametrize("place", ["answer", "model"])
+@pytest.mark.parametrize("place", ["answer", "model", "room"])
 def test_what_a_model_writes_is_text(place: str) -> None:
     def changed(event: Event) -> Event:
+        if isinstance(event, Accepted) and place == "room":
+            return replace(event, text=event.text.replace("kitchen", "<img/src=x/onerror=alert`3`>"))
         return Answered(event.call, Completion(EVIL)) if isinstance(event, Answered) and place == "answer" else event
 
     timed = [(changed(event), seconds) for event, seconds in JournalTail(JOURNAL, make_codec()).poll()]

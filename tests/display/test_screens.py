@@ -1,4 +1,4 @@
-"""Panels: how long lines are broken."""
+"""Panels: how long lines are broken, and what a page has of them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rich.text import Text
 from pddlego.display.columns import EPISODE_COLUMNS, ListColumn, plain_table, widths_of
 from pddlego.display.console import UNICODE
 from pddlego.display.rows import truncated, wrapped
-from pddlego.display.screens import Canvas, title_line
-from pddlego.episode.events import Answered, Asked, Event, Limits, Outcome, Started
+from pddlego.display.screens import LINES, Canvas, title_line
+from pddlego.episode.events import Accepted, Answered, Asked, Event, Limits, Outcome, Started
 from pddlego.models import Completion
 from pddlego.runs.listing import EpisodeStatus
 from pddlego.runs.summary import LastingError
@@ -118,3 +118,24 @@ def test_a_cause_is_cut_at_its_end_and_a_name_in_the_middle() -> None:
     assert columns["cause"].cut("missing (at kitchen) after step 4", 20) == "missing (at kitchen…"
     assert columns["model"].cut("openai/gpt-5-mini-2025-08-07", 12) == "openai…08-07"
     assert columns["cause"].cut("short", 20) == "short"
+
+
+def test_lines_on_a_page_have_a_change_each_and_the_accepted_texts_beside_them() -> None:
+    first = Accepted("domain", "(define\n  (domain a))", added=("action (a)",))
+    second = Accepted("domain", "(define\n  (domain <b>))", added=("action (b)", "action (c)"), removed=("action (a)",))
+    trace = shown([first, second])
+    texts, log = LINES.on_page(trace, UNICODE)
+    (title, drawing), (_, events) = texts[0].on_page(), log[0].on_page()
+    assert (title, [line.plain for line in drawing.lines]) == ("domain", ["(define", "  (domain <b>))"])
+    assert [(line.plain, line.style) for line in events.lines] == [
+        ("+ action (a)", "green"),
+        ("+ action (b)", "green"),
+        ("+ action (c)", "green"),
+        ("− action (a)", "red"),
+    ]
+    (column,) = LINES.panes(trace, Canvas(120, 20, 0.0, UNICODE))
+    assert [row.plain.strip() for row in column.panes[0].fit(116, 18)] == [
+        "domain: + action (a)",
+        "domain: + action (b)  + action (c)  − action (a)",
+    ], "a terminal has one line for each answer"
+    assert len(LINES.on_page(shown([]), UNICODE)) == 1

@@ -78,14 +78,6 @@ def test_a_person_may_send_another_command_in_place_of_a_look(coin: GameSetting,
     assert "go nowhere" in game.commands
 
 
-def test_a_person_may_send_another_command(coin: GameSetting, planner: ProcessPlanner) -> None:
-    person = Scripted("commands", [Decision("replaced", "  look   around ")])
-    game = small_house()
-    events = play(coin, planner, game, ReaderModel(), approver=person)
-    assert game.commands[0] == "look around"
-    assert ended(events).outcome is Outcome.WON
-
-
 def test_a_person_may_write_another_plan(coin: GameSetting, planner: ProcessPlanner) -> None:
     person = Scripted("plans", [Decision("replaced", "look around\n\nlook around\n")])
     game = small_house()

@@ -13,8 +13,6 @@ from pddlego.episode.events import Accepted, Answered, Asked, Event, Judged, Rej
 from pddlego.methods.textgames.events import Observed, Planned
 from pddlego.models import Completion
 from pddlego.models.base import Feedback
-from pddlego.planning.ladder import TriedRung
-from pddlego.planning.result import PlanStatus
 from tests.traces import trace_of
 
 START = Observed(0, None, "a kitchen", "a kitchen")
@@ -76,9 +74,3 @@ def test_one_module_finds_out_what_became_of_an_answer() -> None:
             both.add(path.relative_to(package).as_posix())
     shown = {"display/description.py", "display/steps.py", "methods/textgames/screen/view.py"}
     assert both - shown == {"episode/events.py", "episode/trace.py"}
-
-
-def test_planning_calls_have_a_status_and_seconds() -> None:
-    tried = TriedRung("have", PlanStatus.UNSOLVABLE, "", 0.5), TriedRung("see", PlanStatus.SOLVED, "", 0.25, 2)
-    assert Planned(tried, "see", ()).planner_calls == (("unsolvable", 0.5), ("solved", 0.25))
-    assert MOVED.planner_calls == ()

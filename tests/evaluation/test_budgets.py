@@ -13,7 +13,7 @@ import pytest
 import pddlego
 from pddlego.episode.events import Outcome
 from pddlego.errors import UsageError
-from pddlego.evaluation.setup import read_prices
+from pddlego.evaluation.resources import read_prices
 from pddlego.models.limiter import Price
 from pddlego.report.build import build_report
 from tests.coin_endpoint import next_command
@@ -45,7 +45,7 @@ class Talker:
         return Reply(body=json.dumps({**shell, "choices": [choice], "usage": usage}))
 
 
-@pytest.mark.parametrize("workers", scaled([16], in_ci=[64]))
+@pytest.mark.parametrize("workers", scaled([6], in_ci=[64]))
 @pytest.mark.parametrize("budget", ["max_calls", "max_tokens", "max_cost"])
 def test_a_budget_holds(
     tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch, workers: int, budget: str
@@ -54,7 +54,7 @@ def test_a_budget_holds(
     (tmp_path / "prices.toml").write_text("[m]\ntokens_in = 1.0\ntokens_out = 2.0\n")
     talker = Talker()
     model_server.replies = [talker]
-    limits: dict[str, Any] = {"max_calls": 40, "max_tokens": 300_000, "max_cost": 0.5}
+    limits: dict[str, Any] = {"max_calls": 20, "max_tokens": 100_000, "max_cost": 0.2}
     limit = limits[budget]
     result = pddlego.evaluate(
         ["coin"],

@@ -40,7 +40,7 @@ def line(folder: Path, recorded_configuration: dict[str, Any]) -> str:
 def others(kind: type[BaseModel], field: str) -> Iterator[Any]:
     """Valid values of an option that are not its default."""
     default = recorded(kind()).get(field)
-    for value in (True, False, 7, 0.5, "all", "every-step", "test", "bfs", "x", "refused", "actions", 1):
+    for value in (True, False, 7, 0.5, "all", "every-step", "test", "bfs", "x", "refused", "actions", "allow", 1):
         try:
             if recorded(kind.model_validate({field: value}))[field] not in (default, None):
                 yield value
@@ -75,7 +75,9 @@ def test_each_option_of_a_game_is_named(tmp_path: Path, option: str) -> None:
     if own.flag is None or not own.flag.affects_episodes:
         return
     assert value is not None
-    assert f"--{own.name.replace('_', '-')}" in line(tmp_path, configuration(changes={option: value}))
+    assert (f"--{own.name.replace('_', '-')}" if own.typed else f"{own.name}={value}") in line(
+        tmp_path, configuration(changes={option: value})
+    )
 
 
 SETTINGS = {
@@ -108,13 +110,15 @@ def test_a_search_for_all_goals_is_one_word_and_folders_are_left_out(tmp_path: P
     said = line(tmp_path, configuration(changes={"searches": dict.fromkeys(searches, "gbf(hff)")}))
     assert said == "options: searches=gbf(hff)"
     said = line(tmp_path, configuration(changes={"rules_from": "/home/user/rules.toml"}))
-    assert said == "options: --rules-from rules.toml (requests unknown)"
+    assert said == "options: --from rules.toml (requests unknown)"
 
 
-def test_an_option_that_no_mode_of_the_run_reads_is_not_named(tmp_path: Path) -> None:
+def test_an_option_that_no_mode_of_the_run_reads_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = tmp_path / "run"
-    options: dict[str, Any] = {"valid_actions": "all", "retries": 0, "max_steps": 2}
+    options: dict[str, Any] = {"max_steps": 2}
+    monkeypatch.setenv("PDDLEGO_VALID_ACTIONS", "all")
+    monkeypatch.setenv("PDDLEGO_RETRIES", "0")
     pddlego.evaluate("coin", run, modes="random", seeds="0", **options).wait()
     assert options_line([run], ("random",)) == "options: --max-steps 2"
     pddlego.evaluate("coin", run, modes="act", models="reader", seeds="0", **options).wait()
-    assert options_line([run], ("random", "act")) == "options: --max-steps 2, --valid-actions all, --retries 0"
+    assert options_line([run], ("random", "act")) == "options: --max-steps 2, valid_actions=all, --retries 0"

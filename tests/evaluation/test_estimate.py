@@ -9,7 +9,8 @@ import pytest
 from pddlego.episode.events import Outcome, Usage
 from pddlego.evaluation.config import resolve
 from pddlego.evaluation.estimate import Amount, Estimate, estimates, time_note, upper_bound_table
-from pddlego.evaluation.setup import Setup, make_setup
+from pddlego.evaluation.prepare import make_setup
+from pddlego.evaluation.setup import Setup
 from pddlego.models.base import LOCAL
 from pddlego.models.speed import Speed
 from pddlego.runs.cells import Cell

@@ -79,12 +79,6 @@ def next_heuristic(body: dict[str, Any]) -> str:
     return f"```python\n{text}```"
 
 
-def a_heuristic(body: dict[str, Any]) -> str:
-    from pddlego.methods.programs.reference_model import reference
-
-    return f"```python\n{reference('spanner', 'heuristics')}```"
-
-
 def a_component(body: dict[str, Any]) -> str:
     from tests.methods.builders.test_command_build import next_component
 
@@ -95,9 +89,8 @@ KINDS = [
     Kind("textgames", "coin", "act", next_command),
     Kind("textgames", "coin", "full", next_files),
     Kind("programs", "ferry", "program", next_program),
-    Kind("programs", "spanner", "heuristic", a_heuristic, ("--set", "candidates=2")),
     Kind("programs", "spanner", "heuristic-direct", next_heuristic),
-    Kind("builders", "text-coin", "build-whole", a_component, ("--set", "feedback=model")),
+    Kind("builders", "text-coin", "build+whole", a_component, ("--set", "feedback=model")),
     Kind("thought_of_search", "deduction", "tos", next_function, ("--set", "instances=20")),
     Kind("graphplan", "logistics", "graphplan", next_advice),
     Kind("graphplan", "logistics", "plan-by-model", next_plan, ("--retries", "2")),

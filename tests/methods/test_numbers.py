@@ -13,7 +13,7 @@ from pddlego import tools
 from pddlego.episode.events import Ended, Outcome
 from pddlego.errors import SettingError, UsageError
 from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.l2p import with_l2p
+from pddlego.methods.builders.records.l2p import with_l2p
 from pddlego.models import Message
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
@@ -177,7 +177,7 @@ def test_costs_of_actions_stay_costs_without_names() -> None:
 def test_files_of_any_level_from_l2p_raise_the_level_or_are_refused(task: str) -> None:
     files = {"domain_pddl": text(task, "domain.pddl"), "problem_pddl": text(task, "problem.pddl")}
     if level(task) > 4 and ":constraints" in files["problem_pddl"]:
-        with pytest.raises(UsageError, match="trajectory constraints"):
+        with pytest.raises(UsageError, match="constraints are not supported in files"):
             with_l2p(Draft(), json.dumps(files))
         return
     draft = with_l2p(Draft(), json.dumps(files))

@@ -12,7 +12,7 @@ import pytest
 
 from pddlego.errors import UsageError
 from pddlego.methods import registry
-from pddlego.methods.setting_files import read_setting, setting_names
+from pddlego.methods.setting_files import parse_overrides, read_setting, setting_names
 from pddlego.util import resources
 
 ROOT = Path(__file__).parents[2]
@@ -153,7 +153,6 @@ def mutated(here: Path, name: str, old: str, new: str) -> str:
         ("text-battery", "^generator", "genertor", "", "generator"),
         ("text-battery", "^kind = .*", 'kind = "txet"', "^kind", "text"),
         ("twc", "^extends = .*", 'kind = "text gam"', "^kind", "text game"),
-        ("ferry", "^kind = .*", 'kind = "planing"', "^kind", "planning"),
     ],
 )
 def test_a_misspelt_key_or_value_is_named_with_its_line_and_the_nearest(
@@ -188,3 +187,9 @@ def test_a_key_of_the_extended_file_is_reported_there(here: Path) -> None:
     (here / "mine.toml").write_text('extends = "_base"\ntasks = "folder"\n', encoding="utf-8")
     with pytest.raises(UsageError, match=r"envs/_base\.toml, line 3: Unknown key 'trianing'"):
         registry.method("programs").load("mine", registry.method("programs").options())
+
+
+def test_a_key_has_one_value() -> None:
+    assert parse_overrides(("a=1", "b=2", "a = 1")) == {"a": "1", "b": "2"}
+    with pytest.raises(UsageError, match="a has two values"):
+        parse_overrides(("a=1", "b=2", "a=3"))

@@ -21,7 +21,7 @@ from pddlego.models.limiter import SharedLimiter
 from pddlego.models.openai import OpenAIModel
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import ProcessPlanner
-from tests.clock import FakeClock, Silence
+from tests.clock import FakeClock
 from tests.dripping_server import DrippingServer, wait_until
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import agent, ended, of
@@ -78,13 +78,6 @@ def test_no_more_requests_are_open_than_jobs(headers: bool) -> None:
             time.sleep(0.01)
         assert server.came == 16, "each is sent twice"
         assert server.most <= 4, "two in flight, and two whose end the server has not noticed yet"
-
-
-def test_after_a_closed_request_the_next_gets_a_connection_of_its_own(model_server: ModelServer) -> None:
-    clock = FakeClock()
-    model_server.replies = [answer("late", hold=Silence(clock, PATIENCE)), answer("in time")]
-    model = OpenAIModel("m", base_url=model_server.url, timeout=PATIENCE, attempts=2, sleep=lambda _: None, clock=clock)
-    assert model.complete(REQUEST).text == "in time"
 
 
 def test_troubles_are_events_as_they_happen(model_server: ModelServer) -> None:
@@ -158,7 +151,7 @@ def test_an_interrupt_ends_an_episode_whose_model_is_silent_and_closes_the_reque
 
 def test_planning_is_bounded_by_the_episode_too(tmp_path: Path) -> None:
     (result,) = pddlego.evaluate(
-        ["cooking-hard"], tmp_path / "run", modes="edit", seeds="0", max_seconds=0.0, planner_timeout=60.0
+        ["cooking-hard"], tmp_path / "run", modes="edit", seeds="0", max_seconds=0.0, timeout=60.0
     ).results
     assert (result.outcome, result.cause) == (Outcome.BUDGET, "seconds")
     assert result.counts, "the episode's own limit is a result"

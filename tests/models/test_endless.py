@@ -16,7 +16,7 @@ from pddlego.models import Message, Request
 from pddlego.models.base import LONGEST, REPETITION, Delta, RetryNotice, incomplete
 from pddlego.models.dialect import Sampling
 from pddlego.models.openai import OpenAIModel
-from pddlego.models.replies import ReplyStream, repeats
+from pddlego.models.replies import repeats
 from pddlego.planning import ProcessPlanner
 from tests.clock import FakeClock, Passing
 from tests.methods.textgames.grid_house import small_house
@@ -189,10 +189,3 @@ def test_each_attempt_has_a_seed_of_its_own(
     model = OpenAIModel("m", base_url=model_server.url, sampling=Sampling(seed=40))
     play(coin, planner, small_house(), model, retries=2)
     assert [request["seed"] for request in model_server.requests] == [40, 41, 42]
-
-
-def test_an_empty_stream_object_has_heard_nothing() -> None:
-    stream = ReplyStream(clock=FakeClock(step=1.0))
-    before = stream.heard
-    assert not stream.take(": ping")
-    assert stream.heard == before

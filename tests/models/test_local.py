@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pddlego.errors import ModelError, NoTimeLeftError, UsageError
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.setup import make_setup
+from pddlego.evaluation.prepare import make_setup
 from pddlego.models import Message, Request
 from pddlego.models.base import Delta, RetryNotice
 from pddlego.models.endpoint import Access, Endpoint, make_endpoint

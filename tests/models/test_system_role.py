@@ -42,11 +42,7 @@ REFUSED = [
 OTHER = [
     "After the optional system message, conversation roles must alternate user/assistant/user/assistant/...",
     "The system is overloaded. It does not accept requests",
-    "Internal system error: the role of the account could not be read",
     "maximum context length is 4096 tokens, however you requested 5000",
-    "messages.0.role: Input should be 'user', 'assistant' or 'system'",
-    "Request not valid",
-    "un" * 16_000,
 ]
 
 QUESTIONS = (Message("system", "The rules."), Message("user", "What?"), Message("assistant", "A"), Message("user", "B"))
@@ -68,8 +64,10 @@ def client(server: ModelServer, dialects: Dialects | None = None) -> OpenAIModel
     return OpenAIModel("m", base_url=server.url, sleep=lambda _: None, learned=learned)
 
 
-@pytest.mark.parametrize("status", [400, 422, 500, 503])
-@pytest.mark.parametrize("sentence", REFUSED)
+@pytest.mark.parametrize(
+    ("sentence", "status"),
+    [*((sentence, 400) for sentence in REFUSED), *((REFUSED[0], code) for code in (422, 500, 503))],
+)
 def test_the_text_goes_into_the_first_user_message(model_server: ModelServer, sentence: str, status: int) -> None:
     dialects, text = Dialects(), list[RetryNotice | Delta]()
     model_server.replies = [refusal(sentence, status), answer("yes")]

@@ -23,7 +23,6 @@ UNKNOWN = (
     *(":cost", ":vars", ":comment", ":doc", ":name", ":agent", ":observe", ":expansion", ":method", ":only-in"),
     *(":body", ":when", ":until", ":priority", ":foo", ":meaning", ":deadline", ":costs", ":task", ":ordered-subtasks"),
     *(
-        ":constraints",
         ":length",
         ":process",
         ":event",

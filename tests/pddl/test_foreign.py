@@ -173,13 +173,13 @@ def test_a_type_of_another_language_has_the_form_of_pddl_as_advice(change: tuple
 IN_PROBLEM = {
     ("(at roses)", "(and (at roses) (full can))"): "Write the facts side by side",
     ("(at roses)", "(at roses - bed)"): "Write (at roses)",
-    ("(at roses)", "(at ?roses)"): "A fact names objects: write roses",
+    ("(at roses)", "(at ?roses)"): "Write roses",
     ("(at roses)", "(at 3)"): "Model levels as objects, such as (level ?x l2), (next l1 l2)",
     ("(at roses)", "(bed roses)"): "Write 'roses - bed' where roses is declared, and no condition",
     ("roses beans - bed", "roses, beans - bed"): "Separate names by blanks",
     ("(at roses)", '(at "roses")'): "Write names without quotes, as in living_room",
     ("(at roses)", "[at roses]"): "Write parentheses",
-    ("(wet beans)", "(wet beans) (wet roses)"): "Put all conditions into one (and …).",
+    ("(wet beans)", "(wet beans) (wet roses)"): "Put all conditions into one (and …)",
     ("(:goal (wet beans))", "(:goal wet beans)"): "Write (:goal (wet beans))",
 }
 
@@ -259,7 +259,7 @@ def test_a_missing_declaration_is_reported_once() -> None:
         ("domain", "undeclared-predicate"),
         ("problem", "undeclared-predicate"),
     ]
-    assert found[0].message == "predicate at: type bed is not declared (and in 5 other places)"
+    assert found[0].message == "type bed is not declared (and in 5 other places). In predicate at"
 
 
 NUMERIC = """(define (domain tank)

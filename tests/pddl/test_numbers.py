@@ -119,7 +119,7 @@ def test_increases_may_happen_together() -> None:
         ("(= (fuel t1) 8)", "(= (fuel p1) 8)", "p1 is a place, but fuel takes a truck there"),
         ("(= (fuel t1) 8)", "(= (fuel t1) (used))", "used is not a number"),
         ("(>= (fuel t1) 0.5)", "(>= (fuel t2) 0.5)", "object t2 is not declared"),
-        ("(+ (* 2 (used)) 1)", "(is-violated one)", "preferences (is-violated) are not supported"),
+        ("(+ (* 2 (used)) 1)", "(is-violated one)", "no preference has the name one"),
     ],
 )
 def test_errors_in_problems_are_named(old: str, new: str, says: str) -> None:

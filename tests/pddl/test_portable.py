@@ -66,7 +66,7 @@ IN_PROBLEM = {
     "the goal before the facts": (
         "(:init (at a) (door a b))\n  (:goal (at b))",
         "(:goal (at b))\n  (:init (at a) (door a b))",
-        "Write :domain, :requirements, :objects, :init, :goal, :metric in this order",
+        "Write :domain, :requirements, :objects, :init, :goal, :constraints, :metric in this order",
     ),
     "the metric before the goal": ("(:goal", "(:metric minimize (total-cost)) (:goal", "Write :domain"),
     "the domain behind the objects": (
@@ -145,6 +145,8 @@ def test_an_error_is_at_its_word(old: str, new: str, word: str) -> None:
 
 def test_a_metric_without_its_function_is_shown_as_it_is_written() -> None:
     (finding,) = errors(DOMAIN, PROBLEM.replace("(at b)))", "(at b))\n  (:metric minimize (total-cost)))"))
-    assert finding.message.startswith("(:metric minimize (total-cost)): function total-cost is not declared")
+    assert finding.message.startswith(
+        "function total-cost is not declared. In :metric: (:metric minimize (total-cost))"
+    )
     assert "(total-cost)" in finding.source
     assert finding.source[finding.column - 1 :].startswith("total-cost")

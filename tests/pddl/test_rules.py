@@ -11,7 +11,7 @@ from pddlego.pddl import Defect, DefectKind, check, parse_domain, parse_problem
 from pddlego.pddl.check import check_domain
 from pddlego.pddl.lint import problem_warnings
 from pddlego.pddl.portable import checked_domain
-from pddlego.pddl.rules import Level
+from pddlego.pddl.rules import Level, Where
 from pddlego.planning.checked import checked_problem
 from tests.shared import COMPETITION, SMALL_SUITES
 
@@ -111,7 +111,8 @@ PROBLEMS = {
     DefectKind.VARIABLE: ("(at c2 dock)", "(at ?c dock)"),
     DefectKind.NEGATED_INIT: ("(open dock)", "(open dock) (not (clear c9))"),
     DefectKind.DERIVED_INIT: ("(open dock)", "(open dock) (busy t1)"),
-    DefectKind.NOT_SUPPORTED: ("(at c2 dock)))", "(at c2 dock) (preference one (at c2 dock))))"),
+    DefectKind.NOT_SUPPORTED: ("(at c2 dock)))", "(at c2 dock) (or (preference one (at c2 dock)))))"),
+    DefectKind.UNDECLARED_PREFERENCE: ("(at c2 dock))))", "(at c2 dock))) (:metric minimize (is-violated p)))"),
     DefectKind.UNDECLARED_FUNCTION: ("(open dock)", "(open dock) (= (distance dock yard) 5)"),
     DefectKind.TWO_VALUES: ("(open dock)", "(open dock) (= (weight c1) 6)"),
     DefectKind.MISSING_NUMBER: (
@@ -184,7 +185,8 @@ def test_every_rule_stands_in_the_documents() -> None:
     assert sorted(DOMAIN_RULES) == sorted([*DOMAINS, DefectKind.NO_ACTIONS])
     assert sorted(PROBLEM_RULES) == sorted(PROBLEMS)
     of_games = {DefectKind.LOST_FACT, DefectKind.ONE_WAY, DefectKind.CONTRADICTION}
-    of_readers_and_games = {DefectKind.IGNORED_METRIC, DefectKind.ONLY_PLANNED, DefectKind.REPAIRED, *of_games}
+    of_readers = {DefectKind.ONLY_PLANNED, DefectKind.REPAIRED, DefectKind.IGNORED_KEY}
+    of_readers_and_games = {DefectKind.IGNORED_METRIC, *of_readers, *of_games}
     assert set(DefectKind) - of_readers_and_games == {*DOMAIN_RULES, *PROBLEM_RULES}
 
 
@@ -201,14 +203,6 @@ def is_error(kind: DefectKind, section: str) -> bool:
     return bool(cell == "error")
 
 
-def test_the_documents_say_which_rules_are_errors() -> None:
-    for kind, change in DOMAINS.items():
-        assert {defect.blocking for defect in defects(mutated(DOMAIN, *change))} == {is_error(kind, "domains")}, kind
-    for kind, change in PROBLEMS.items():
-        result = defects(DOMAIN, mutated(PROBLEM, *change))
-        assert {defect.blocking for defect in result} == {is_error(kind, "problems")}, kind
-
-
 def test_a_fact_that_is_listed_and_negated_is_an_error() -> None:
     (result,) = defects(DOMAIN, mutated(PROBLEM, "(open dock)", "(open dock) (not (open dock))"))
     assert (result.kind, result.blocking) == (DefectKind.NEGATED_INIT, True)
@@ -223,7 +217,7 @@ def test_what_is_sound_breaks_no_rule() -> None:
 )
 def test_a_domain_that_breaks_a_rule_is_reported_with_that_rule(kind: DefectKind) -> None:
     result = defects(mutated(DOMAIN, *DOMAINS[kind]))
-    assert {item.kind.id for item in result} == {kind.id}, [str(item) for item in result]
+    assert {(item.kind, item.blocking) for item in result} == {(kind, is_error(kind, "domains"))}, result
 
 
 def test_a_domain_without_actions_is_reported() -> None:
@@ -234,7 +228,7 @@ def test_a_domain_without_actions_is_reported() -> None:
 @pytest.mark.parametrize("kind", PROBLEM_RULES, ids=lambda kind: kind.id)
 def test_a_problem_that_breaks_a_rule_is_reported_with_that_rule(kind: DefectKind) -> None:
     result = defects(DOMAIN, mutated(PROBLEM, *PROBLEMS[kind]))
-    assert {item.kind.id for item in result} == {kind.id}, [str(item) for item in result]
+    assert {(item.kind, item.blocking) for item in result} == {(kind, is_error(kind, "problems"))}, result
 
 
 @pytest.mark.shared("competition")
@@ -280,3 +274,24 @@ def test_the_false_fact_that_the_papers_review_missed_is_found() -> None:
         warning for warning in problem_warnings(domain, problem) if warning.kind is DefectKind.BROKEN_INVARIANT
     )
     assert "(clear yellow_block) and (on red_block yellow_block)" in result.message
+
+
+@pytest.mark.parametrize(
+    ("advice", "where", "part", "message"),
+    [
+        ("", None, "", "p is wrong"),
+        ("write q", None, "", "p is wrong; write q"),
+        (
+            "did you mean q?",
+            Where("action", "go", "effect"),
+            "(p)",
+            "p is wrong; did you mean q? In action go, effect: (p)",
+        ),
+        ("", Where(":init"), "(p)", "p is wrong. In :init: (p)"),
+        ("write q", Where("predicate", "at"), "", "p is wrong; write q. In predicate at"),
+    ],
+)
+def test_a_message_begins_with_the_fault_and_ends_with_the_place(
+    advice: str, where: Where | None, part: str, message: str
+) -> None:
+    assert Defect(DefectKind.SYNTAX, "p", "p is wrong", advice, None, where=where, part=part).message == message

@@ -8,7 +8,7 @@ from pddlego.methods.textgames.loading import load
 from pddlego.pddl import TRUE, Atom, Domain, Problem, TypedName, parse_condition, parse_domain
 from pddlego.pddl.plain import write_out
 from pddlego.planning import ProcessPlanner, Search
-from pddlego.planning.validate import goal_holds
+from pddlego.planning.validation import goal_holds
 
 CAUGHT = parse_domain("""(define (domain d) (:requirements :adl :derived-predicates)
   (:types thing) (:predicates (link ?a ?b - thing) (lonely ?x - thing) (known ?x - thing))

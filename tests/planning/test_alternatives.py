@@ -13,7 +13,7 @@ from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning import ProcessPlanner, Search
 from pddlego.planning.alternatives import other_plans, without_actions
 from pddlego.planning.result import Plan, PlanResult, PlanStatus, PlanStep
-from pddlego.planning.validate import validate
+from pddlego.planning.validation import validate
 from pddlego.util.limits import Work
 from tests.shared import COMPETITION
 

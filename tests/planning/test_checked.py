@@ -10,6 +10,7 @@ from pddlego.pddl import DefectKind, conjuncts, parse_domain, parse_problem
 from pddlego.pddl.portable import checked_domain
 from pddlego.planning.checked import Explorer, checked_problem
 from pddlego.planning.world import transitions
+from tests.shared import SHARED
 
 DOMAIN = """(define (domain post) (:requirements :strips :typing :action-costs :negative-preconditions :equality)
   (:types town - object parcel van - thing)
@@ -50,7 +51,7 @@ def test_numbers_that_no_action_needs_may_be_left_out() -> None:
         (" (inside ?p ?v)))\n  (:action give", "))\n  (:action give", [("precondition-never-true", "inside")]),
         ("(= (length a b) 2)", "", [("missing-cost", "(length a b)")]),
         ("(closed c)", "", [("missing-cost", "(length a c)")]),
-        ("(in p b)) (:m", "(and (in p b) (not (in p b)))) (:m", [("contradicting-goal", "the goal")]),
+        ("(in p b)) (:m", "(and (in p b) (not (in p b)))) (:m", [("contradicting-goal", "(in p b)")]),
         ("(in p b)) (:m", "(and (in p b) (in p a))) (:m", [("contradicting-goal", "p")]),
         ("(in p b)) (:m", "(in p c)) (:m", [("unreachable-goal", "(in p c)")]),
         ("(in p b)) (:m", "(not (link a b))) (:m", [("unreachable-goal", "(not (link a b))")]),
@@ -83,15 +84,35 @@ NUMERIC = """(define (domain tanks) (:requirements :typing :numeric-fluents) (:t
 
 
 @pytest.mark.parametrize(
-    ("condition", "is_missing"),
-    [("(< (level ?t) 9)", True), ("(p ?t)", False), ("(or (< (level ?t) 9) (p ?t))", False)],
+    ("condition", "reason"),
+    [
+        ("(< (level ?t) 9)", "so (fill t) can never be applied"),
+        ("(p ?t)", "so (fill t) cannot be applied until an action assigns one"),
+        ("(or (< (level ?t) 9) (p ?t))", "so (fill t) cannot be applied until an action assigns one"),
+    ],
 )
-def test_an_action_that_needs_a_number_does_not_give_it_first(condition: str, is_missing: bool) -> None:
+def test_a_number_that_actions_read_and_that_is_not_given_is_a_warning(condition: str, reason: str) -> None:
     action = f"(:action top-up :parameters (?t - tank) :precondition {condition} :effect (assign (level ?t) 9))"
     domain = f"{NUMERIC[:-1]} {action})"
     task = "(define (problem x) (:domain tanks) (:objects t - tank) (:init (p t)) (:goal (>= (level t) 3)))"
-    rules = [finding.rule for finding in tools.check(domain, task).findings]
-    assert ("missing-number" in rules) is is_missing
+    (message,) = (one.message for one in tools.check(domain, task).findings if one.rule == "missing-number")
+    assert message == f"(level t) has no number in :init, {reason}"
+
+
+def test_a_number_that_is_read_only_after_an_action_has_assigned_it_needs_no_value() -> None:
+    saving = "(:action save :parameters (?t - tank) :effect (and (saved ?t) (assign (level ?t) 9)))"
+    domain = NUMERIC.replace("(p ?t - tank)", "(p ?t - tank) (saved ?t - tank)")
+    domain = domain.replace("(>= (level ?t) 1)", "(and (saved ?t) (>= (level ?t) 1))")
+    task = "(define (problem x) (:domain tanks) (:objects t - tank) (:init) (:goal (p t)))"
+    assert not tools.check(f"{domain[:-1]} {saving})", task).findings
+
+
+@pytest.mark.shared("cases/turn6/played/build_undefined_number")
+def test_the_number_that_a_model_left_out_of_a_build_is_named() -> None:
+    folder = SHARED / "cases/turn6/played/build_undefined_number"
+    files = [(folder / f"{name}.pddl").read_text(encoding="utf-8") for name in ("domain", "problem")]
+    (found,) = tools.check(*files).findings
+    assert found.rule == "missing-number" and found.message.startswith("(battery d1) has no number in :init, so ")
 
 
 def test_numbers_that_are_missing_are_one_finding_for_each_function() -> None:

@@ -16,7 +16,8 @@ from pddlego.pddl.costs import integral
 from pddlego.planning import Plan, PlanStatus, PlanStep, ProcessPlanner, Search, validate
 from pddlego.planning.engines import EngineTurn, attempts, missing, solve_strips
 from pddlego.planning.ground import ground
-from pddlego.planning.validate import FaultKind, plan_cost
+from pddlego.planning.validation.cost import plan_cost
+from pddlego.planning.validation.fault import FaultKind
 from pddlego.planning.worker import solve
 from tests.clock import unhurried
 from tests.planning.hanoi import HANOI, hanoi

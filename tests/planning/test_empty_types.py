@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning.ground import ground
-from pddlego.planning.validate import goal_holds
+from pddlego.planning.validation import goal_holds
 from pddlego.tools import solve, validate
 
 DOMAIN = """(define (domain d) (:requirements :adl :typing :derived-predicates) (:types a e - object)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 
 import pddlego
+from pddlego import tools
 from pddlego.errors import UsageError
 from pddlego.methods.planning_settings import load_planning
-from pddlego.planning import ENGINES, ProcessPlanner, Search, validate
+from pddlego.pddl import parse_domain, parse_problem
+from pddlego.planning import ProcessPlanner, Search, engines, validate
+from pddlego.planning.abilities import turns_for
 from pddlego.planning.engines import attempts, missing, refusal
-from pddlego.planning.result import EAGER
+from pddlego.planning.result import EAGER, PlanResult, PlanStatus
+from pddlego.planning.worker import solve
 from pddlego.tasks.generators import generate
 from tests.clock import unhurried
 
@@ -28,13 +35,13 @@ HAS = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", HAS)
 def test_a_search_that_an_engine_does_not_have_is_refused(engine: str) -> None:
     has = [name for name in (*GREEDY, *OPTIMAL) if not refusal(engine, Search.parse(name))]
     assert sorted(has) == sorted(HAS[engine])
 
 
-@pytest.mark.parametrize("engine", [None, *ENGINES])
+@pytest.mark.parametrize("engine", [None, *HAS])
 def test_eager_search_with_one_heuristic_is_that_of_fast_downward(engine: str | None) -> None:
     reason = refusal(engine, Search(EAGER, "hadd"))
     assert reason == ("" if engine == "fast-downward" else f"{engine or 'auto'} has no eager(hadd); use fast-downward")
@@ -72,3 +79,48 @@ def test_auto_leaves_no_installed_engine_without_a_turn() -> None:
 def test_solve_refuses_it_before_it_reads_a_file() -> None:
     with pytest.raises(UsageError, match="cannot use the planner mimir"):
         pddlego.solve("nosuch.pddl", "nosuch.pddl", planner="mimir", search="astar(lmcut)")
+
+
+@pytest.mark.parametrize("absent", [("fast-downward",), ("mimir",), ("fast-downward", "mimir")])
+def test_a_task_that_would_profit_names_the_extras(absent: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "missing", lambda engine: ("module", "command") if engine in absent else None)
+    domain, problem = load_planning("ferry")["domain"], generate("ferry", {"locations": (4, 4), "cars": (3, 3)}, "note")
+    call = partial(tools.solve, domain, problem, why_seconds=0)
+    late = PlanResult(PlanStatus.TIMEOUT, problem.goal)
+    monkeypatch.setattr(ProcessPlanner, "solve", lambda *_: late)
+    assert f"pip install '.[{','.join(absent)}]'" in call().note
+    assert "mimir" not in call(search="astar(lmcut)").note, "it has no optimal search"
+    assert call(planner="pyperplan").note == "", "the user chose a planner"
+    monkeypatch.setattr(ProcessPlanner, "solve", lambda *_: replace(late, status=PlanStatus.UNSOLVABLE))
+    assert call().note == "", "no planner can find a plan"
+
+
+@pytest.mark.parametrize(
+    ("actions", "is_read"),
+    [
+        ("(:action ax :parameters () :precondition (and (e) (or (x) (z))) :effect (y))", True),
+        ("(:action ax :parameters () :precondition (and (or (x) (e)) (or (z) (w))) :effect (y))", False),
+        ("(:action ax :parameters () :precondition (not (or (and (x) (w)) (and (w) (not (e))))) :effect (y))", False),
+        ("(:action ax :parameters () :precondition (and (imply (x) (w)) (imply (z) (e))) :effect (y))", False),
+        ("(:action ax :parameters () :effect (when (and (or (x) (e)) (or (z) (w))) (y)))", False),
+        (
+            "(:derived (d) (and (or (x) (y)) (or (z) (w))))"
+            "(:action ax :parameters () :precondition (and (e) (not (d))) :effect (y))",
+            False,
+        ),
+    ],
+)
+def test_what_mimir_reads_wrongly_is_no_proof(actions: str, is_read: bool) -> None:
+    """mimir 0.13 loses a disjunction of several in a condition, and finds wrong plans, or proves that there is none."""
+    if missing("mimir"):
+        pytest.skip("mimir is not installed")
+    domain = parse_domain(
+        "(define (domain r) (:requirements :adl :derived-predicates) (:predicates (x) (y) (z) (w) (d) (e))"
+        f" (:action n :parameters () :precondition (not (e)) :effect (e)) {actions})"
+    )
+    problem = parse_problem("(define (problem t) (:domain r) (:init (z)) (:goal (y)))")
+    search, own = Search("gbf", "hff", "mimir"), Search("gbf", "hff")
+    result = solve(domain, problem, search, turns_for(domain, problem, search, 60))
+    assert (result.status is PlanStatus.SOLVED) == is_read
+    assert is_read or "mimir reads 'or' wrongly" in result.message
+    assert solve(domain, problem, own, turns_for(domain, problem, own, 60)).status is PlanStatus.SOLVED

@@ -10,7 +10,7 @@ from pddlego.pddl.conditions import And, parse_condition
 from pddlego.pddl.perturb import anonymous
 from pddlego.planning.checked import checked_problem
 from pddlego.planning.compare import equivalence, named_alike
-from pddlego.planning.validate import goal_holds
+from pddlego.planning.validation import goal_holds
 from pddlego.planning.world import transitions
 
 NAMES = ("blocks", "gripper", "ferry", "collector", "miconic", "forest")

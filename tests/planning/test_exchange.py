@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pddlego import tools
 from pddlego.episode.events import Accepted
-from pddlego.errors import PddlegoError
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import setting_names
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.options import TEXT_GAME
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
-from pddlego.pddl.conditions import parse_condition
+from pddlego.pddl.conditions import conjuncts, parse_condition
 from pddlego.planning.ground import GroundTask, ground
 from pddlego.planning.unified import ExchangeError, from_unified, to_unified
 from pddlego.planning.world import transitions
@@ -23,7 +26,7 @@ from pddlego.runs.journal import read_journal
 from tests.cli.command import run
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
 from tests.planning.test_costs import ROADS, trip
-from tests.shared import SMALL_SUITES, suite
+from tests.shared import SHARED, SMALL_SUITES, suite
 from tests.test_domains import kitchen
 
 pytestmark = [pytest.mark.slow, pytest.mark.oracle]
@@ -37,6 +40,13 @@ GAMES = (
     *("science-thermometer", "textworld-coin", "textworld-cooking-medium", "household"),
 )
 """One game of each domain: the others have the same domain and the same goals."""
+
+LEVELS = SHARED / "cases" / "levels"
+REFUSED = {"n07-division-by-zero", "n09-assign-and-increase", "t16-continuous"}
+"""Tasks that are not valid PDDL, or that are planned for neither here nor there."""
+
+LEVEL_TASKS = sorted({file.parent.name for file in LEVELS.glob("[nt]*/expect.json")} - REFUSED) or ["no task"]
+PARTS: tuple[tuple[str, Callable[[str], Any]], ...] = (("domain", parse_domain), ("problem", parse_problem))
 
 STATES = 30
 """States of a task with derived predicates that are compared."""
@@ -153,19 +163,135 @@ def test_what_is_begun_there_goes_on_here() -> None:
     assert {operator.action.split()[0].strip("()") for operator in task.operators} == {"walk", "switch_on"}
 
 
-def test_numbers_are_refused_with_what_to_do() -> None:
+def counting(most: int) -> Any:
+    """A number from 0 to `most`, which an action of unified-planning increases by 2 until it is 3 or more."""
     from unified_planning.shortcuts import GE, Fluent, InstantaneousAction, IntType
     from unified_planning.shortcuts import Problem as Unified
 
     made = Unified("counting")
-    count = made.add_fluent(Fluent("count", IntType(0, 9)), default_initial_value=0)
+    count = made.add_fluent(Fluent("count", IntType(0, most)), default_initial_value=0)
     more = InstantaneousAction("more")
-    more.add_increase_effect(count, 1)
+    more.add_increase_effect(count, 2)
     made.add_action(more)
     made.add_goal(GE(count(), 3))
-    with pytest.raises(PddlegoError, match="cannot be planned with here") as refused:
+    return made
+
+
+@pytest.mark.parametrize(("most", "valid"), [(9, True), (3, False)])
+def test_a_bounded_number_keeps_its_bounds(most: int, valid: bool) -> None:
+    domain, problem = from_unified(counting(most))
+    assert problem.name == "counting-problem"
+    assert tools.validate(domain, problem, "(more) (more)").valid is valid
+
+
+def test_time_of_unified_planning_is_kept() -> None:
+    from unified_planning.shortcuts import (
+        GE,
+        ClosedTimeInterval,
+        DurativeAction,
+        EndTiming,
+        GlobalStartTiming,
+        IntType,
+        MinimizeMakespan,
+        StartTiming,
+    )
+    from unified_planning.shortcuts import Problem as Unified
+
+    made = Unified("charging")
+    power = made.add_fluent("power", default_initial_value=False)
+    level = made.add_fluent("level", IntType(), default_initial_value=0)
+    charge = DurativeAction("charge")
+    charge.set_closed_duration_interval(1, Fraction(5, 2))
+    charge.add_condition(ClosedTimeInterval(StartTiming(), EndTiming()), power)
+    charge.add_increase_effect(EndTiming(), level, 1)
+    charge.add_effect(StartTiming(), level, 3, GE(level, 1))
+    made.add_action(charge)
+    made.add_timed_effect(GlobalStartTiming(5), power, True)
+    made.add_timed_effect(GlobalStartTiming(9), level, 7)
+    made.add_goal(GE(level, 2))
+    made.add_quality_metric(MinimizeMakespan())
+    domain, problem = from_unified(made)
+    (action,) = domain.durative
+    assert str(action.duration) == "(and (>= ?duration 1) (<= ?duration 2.5))"
+    assert set(map(str, conjuncts(action.precondition))) == {
+        "(at start (power))",
+        "(over all (power))",
+        "(at end (power))",
+    }
+    assert set(map(str, conjuncts(action.effect))) == {
+        "(at end (increase (level) 1))",
+        "(when (at start (<= 1 (level))) (at start (assign (level) 3)))",
+    }
+    assert set(map(str, problem.later)) == {"(at 5 (power))", "(at 9 (= (level) 7))"}
+    assert str(problem.metric) == "(:metric minimize (total-time))"
+    assert tools.validate(domain, problem, "5.001: (charge) [1]\n6.002: (charge) [2.5]").valid
+    assert not tools.validate(domain, problem, "4: (charge) [1]\n6.002: (charge) [2.5]").valid
+
+
+def test_fractions_are_exact() -> None:
+    from unified_planning.shortcuts import Equals, InstantaneousAction, RealType
+    from unified_planning.shortcuts import Problem as Unified
+
+    made = Unified("thirds")
+    small = Fraction(1, 10**12)
+    part = made.add_fluent("part", RealType(), default_initial_value=small)
+    add = InstantaneousAction("add")
+    add.add_increase_effect(part, Fraction(1, 3))
+    made.add_action(add)
+    made.add_goal(Equals(part, small + 1))
+    assert tools.validate(*from_unified(made), "(add) (add) (add)").valid
+    made.set_initial_value(part, Fraction(1, 3))
+    with pytest.raises(ExchangeError, match="cannot be planned with here") as refused:
         from_unified(made)
-    assert refused.value.next_step == "Leave time, and numbers other than action costs, out."
+    assert refused.value.next_step == "Write the problem without it."
+
+
+def test_an_action_without_a_cost_costs_nothing() -> None:
+    from unified_planning.shortcuts import InstantaneousAction, Int, MinimizeActionCosts
+    from unified_planning.shortcuts import Problem as Unified
+
+    made = Unified("priced")
+    done = [made.add_fluent(name, default_initial_value=False) for name in ("cheap", "dear")]
+    actions = [InstantaneousAction(f"do-{fluent.name}") for fluent in done]
+    for action, fluent in zip(actions, done, strict=True):
+        action.add_effect(fluent, True)
+        made.add_goal(fluent)
+    made.add_actions(actions)
+    made.add_quality_metric(MinimizeActionCosts({actions[1]: Int(3)}))
+    assert tools.validate(*from_unified(made), "(do-cheap) (do-dear)").cost == 3
+
+
+def test_features_that_the_writer_leaves_out_are_refused() -> None:
+    from unified_planning.model.contingent_problem import ContingentProblem
+    from unified_planning.shortcuts import TRUE, InstantaneousAction, SimulatedEffect
+    from unified_planning.shortcuts import Problem as Unified
+
+    for made, feature in (
+        (ContingentProblem("unseen"), "ContingentProblem"),
+        (Unified("computed"), "simulated effects"),
+    ):
+        lit = made.add_fluent("lit", default_initial_value=False)
+        light = InstantaneousAction("light")
+        light.set_simulated_effect(SimulatedEffect([lit()], lambda *_: [TRUE()]))
+        made.add_action(light)
+        made.add_goal(lit)
+        with pytest.raises(ExchangeError, match="PDDL cannot hold the problem") as refused:
+            from_unified(made)
+        assert feature in refused.value.reason
+
+
+@pytest.mark.shared("cases/levels")
+@pytest.mark.parametrize("name", LEVEL_TASKS)
+def test_tasks_with_numbers_and_time_mean_the_same_afterwards(name: str) -> None:
+    """The same states, and the same verdict and cost for each plan, good and bad."""
+    folder = LEVELS / name
+    domain, problem = (parse((folder / f"{part}.pddl").read_text(encoding="utf-8")) for part, parse in PARTS)
+    again = from_unified(to_unified(domain, problem))
+    if not domain.durative and not problem.later:
+        assert transitions(*again, most=STATES) == transitions(domain, problem, most=STATES)
+    for plan in sorted(folder.glob("*.plan")):
+        there, here = tools.validate(*again, plan), tools.validate(domain, problem, plan)
+        assert (there.valid, there.cost) == (here.valid, here.cost), plan.name
 
 
 def test_costs_go_there_and_back() -> None:

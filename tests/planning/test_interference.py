@@ -13,7 +13,8 @@ from pddlego.pddl.conditions import Exists, Forall, Formula, When, parts_of
 from pddlego.planning import PlanStep, validate
 from pddlego.planning.plan_text import read_plan
 from pddlego.planning.state import State
-from pddlego.planning.validate import FaultKind, interference
+from pddlego.planning.validation.fault import FaultKind
+from pddlego.planning.validation.interference import interference
 from pddlego.planning.world import Simulator, World
 
 DOMAIN = parse_domain("""(define (domain adl) (:requirements :adl :derived-predicates)

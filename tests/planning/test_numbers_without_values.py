@@ -11,7 +11,7 @@ from pddlego.pddl import Domain, Problem, check, parse_domain, parse_problem
 from pddlego.pddl.rules import Level
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
 from pddlego.planning.result import NO_VALID_PLAN, Plan, PlanStep
-from pddlego.planning.validate import validate
+from pddlego.planning.validation import validate
 from pddlego.planning.world import transitions
 from pddlego.util.limits import Work
 from tests.scale import scaled
@@ -164,11 +164,10 @@ def test_mimir_names_what_it_does_not_have() -> None:
     pytest.importorskip("pymimir")
     problem = "(define (problem p) (:domain d) (:init (p) (= (y) 1)) (:goal (g)))"
     result = tools.solve(WHEN.format("(>= (y) 1)"), problem, planner="mimir")
-    message = "mimir does not support numeric conditions in when, as in (>= (y) 1); "
-    message += "use kairos, which has wheels for Linux only"
-    assert (result.status, result.message) == ("crashed", message)
+    message = "mimir has no numbers in the condition of a when, as in (>= (y) 1); use the planner auto or kairos"
+    assert (result.status, result.message) == ("invalid", message)
     unset = WHEN.format("(q)").replace("precondition (p)", "precondition (or (p) (> (x) 1))")
-    message = "mimir needs a value for (x), which has none in :init; use kairos, which has wheels for Linux only"
+    message = "mimir has no numbers without a value in :init, as in (x); use the planner auto or kairos"
     assert tools.solve(unset, problem, planner="mimir").message == message
 
 

@@ -9,7 +9,8 @@ import pytest
 from pddlego.methods.textgames.loading import load
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.validate import plan_cost, validate
+from pddlego.planning.validation import validate
+from pddlego.planning.validation.cost import plan_cost
 from tests.clock import unhurried
 from tests.methods.textgames.houses import COIN, WORKSHOP, random_problem, random_workshop
 from tests.planning.unified_oracle import solve_unified

@@ -8,7 +8,8 @@ from pddlego import tools
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.planning.plan_text import read_plan
 from pddlego.planning.separate import separated
-from pddlego.planning.validate import FaultKind, validate
+from pddlego.planning.validation import validate
+from pddlego.planning.validation.fault import FaultKind
 from tests.levels.adl_tasks import FORMS, adl_task, for_val
 from tests.levels.judges import VALID, judges
 from tests.scale import scaled

@@ -18,11 +18,13 @@ from pddlego.errors import UsageError
 from pddlego.pddl import PddlSyntaxError, Problem, parse_domain, parse_problem
 from pddlego.pddl.conditions import Not
 from pddlego.pddl.problem import Later
+from pddlego.planners import Feature
 from pddlego.planning import Plan, PlanStep, Search, engines, validate
 from pddlego.planning.ground import PlanningError
 from pddlego.planning.plan_text import plan_in, read_plan
 from pddlego.planning.result import TimedStep
-from pddlego.planning.validate import PlanFault, plan_cost
+from pddlego.planning.validation.cost import plan_cost
+from pddlego.planning.validation.fault import PlanFault
 from tests.cli.command import run
 from tests.growth import is_linear
 from tests.pddl.strategies import atoms, problems
@@ -72,8 +74,8 @@ def test_timed_literals_are_printed_and_read_again(problem: Problem, later: froz
 @pytest.mark.parametrize(
     ("old", "new", "message", "advice"),
     [
-        ("(at start (hot))", "(hot)", "(hot) has no time", "Write (at start (hot)), or at end"),
-        ("(over all (open))", "(open)", "(open) has no time", "Write (at start (open)), or over all or at end"),
+        ("(at start (hot))", "(hot)", "this has no time", "Write (at start (hot)), or at end"),
+        ("(over all (open))", "(open)", "this has no time", "Write (at start (open)), or over all or at end"),
         ("(at start (hot))", "(over all (hot))", "an effect is at the start or at the end", "Write (at end (hot))"),
         (
             "(over all (hot))",
@@ -108,19 +110,15 @@ def test_errors_in_durative_actions_are_named(old: str, new: str, message: str, 
     ("literal", "message"),
     [
         ("(at 30 (shut))", "predicate shut is not declared"),
-        ("(at 30 (open))", "are both at 30"),
-        ("(at -3 (open))", "(at -3 (open)) is before the start"),
-        ("(at -3 (not (open)))", "(at -3 (not (open))) is before the start"),
+        ("(at 30 (open))", "is at 30, too"),
+        ("(at -3 (open))", "time -3 is before the start"),
         ("(at 1e400 (open))", "(at 1e400 (open)): 1e400 is not a time"),
-        ("(at 1e1 (not (open)))", "(at 1e1 (not (open))): 1e1 is not a time"),
         ("(at noon (= (wood) 3))", "(at noon (= (wood) 3)): noon is not a time"),
         ("(at (wood) (open))", "(at (wood) (open)): (wood) is not a time"),
-        ("(at ?t (open))", "(at ?t (open)): ?t is not a time"),
         (f"(at {'1' * 10_000} (open))", "a number has 10,000 characters"),
         ("(at 5 (and (open) (hot)))", "(at 5 (and (open) (hot))) is not a timed literal"),
         ("(at 5 (open) (hot))", "(at 5 (open) (hot)) is not a timed literal"),
         ("(at a (open))", "a parenthesis is missing"),
-        ("(at 30 (and (open)))", "is not a timed literal"),
         ("(at 30 (= (wood) x))", "is not a timed literal"),
         ("(at 30 (= (coal) 1))", "function coal is not declared"),
     ],
@@ -140,7 +138,7 @@ def test_planners_without_time_say_so(planner: str) -> None:
 def test_without_kairos_solve_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "missing", lambda name: ("kairos", "pip install kairos-planner, for Linux only"))
     with pytest.raises(PlanningError, match=r"no planner for time can do this: kairos is not installed \(pip install"):
-        engines.numeric_attempts(Search.parse("gbf(hff)", "auto"), 10, timed=True)
+        engines.numeric_attempts(Search.parse("gbf(hff)", "auto"), 10, {Feature.TIME: "", Feature.NUMBERS: ""})
 
 
 @pytest.mark.kairos
@@ -156,9 +154,9 @@ def test_solve_finds_a_timed_plan() -> None:
 def test_a_page_of_a_timed_plan_is_refused_before_the_search(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text(KILN, encoding="utf-8")
     (tmp_path / "p.pddl").write_text(POTS, encoding="utf-8")
-    done = run("solve", "d.pddl", "p.pddl", "--html", "a.html", cwd=tmp_path)
+    done = run("solve", "d.pddl", "p.pddl", "-o", "a.html", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Error: --html is not possible here" in done.stderr
+    assert "Error: a.html is not possible here" in done.stderr
 
 
 def test_a_terminal_shows_a_chart(tmp_path: Path) -> None:
@@ -410,7 +408,7 @@ def test_durations_that_numbers_of_the_problem_make_impossible_are_warnings(
     ("duration", "solvable"),
     [
         ("(= ?duration (size ?p))", False),
-        ("(and (>= ?duration (size ?p)) (<= ?duration -1))", False),
+        ("(and (>= ?duration 0) (<= ?duration (size ?p)))", False),
         ("(and (>= ?duration (size ?p)) (<= ?duration 3))", True),
     ],
 )

@@ -14,9 +14,9 @@ from pddlego.pddl.check import check
 from pddlego.pddl.conditions import TRUE, Formula, parse_condition
 from pddlego.pddl.rules import Level
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.relaxed import Relaxation
 from pddlego.planning.result import TimedStep
-from pddlego.planning.validate import FaultKind
+from pddlego.planning.validation.fault import FaultKind
+from pddlego.planning.why.relaxed import Relaxation
 from pddlego.util.limits import Work
 from tests.scale import scaled
 
@@ -120,7 +120,7 @@ def possible_conditions(domain: Domain) -> list[Formula]:
 
 def test_no_goal_that_a_plan_reaches_is_called_unreachable() -> None:
     reached, refuted = 0, 0
-    for seed in range(scaled(60, in_ci=400)):
+    for seed in range(scaled(25, in_ci=400)):
         rng = random.Random(seed)
         task = RandomTask(rng, timed=seed % 3 > 0)
         domain, problem = parse_domain(task.domain), parse_problem(task.problem)

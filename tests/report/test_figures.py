@@ -67,7 +67,7 @@ def unsaved(*results: Summary) -> Report:
 
 @pytest.mark.slow
 def test_plots_are_sound_also_of_one_point_and_of_zero(tmp_path: Path) -> None:
-    plots = list(draw(unsaved(summary(0, 0.0, ((5.0, 0.0),))), set(), {}))
+    plots = list(draw(unsaved(summary(0, 0.0, ((5.0, 0.0),))), set()))
     assert {"success", "debug-rounds", "run-time"} <= {plot.name for plot in plots}
     for plot in plots:
         ElementTree.fromstring(plot.svg().replace("xlink:", ""))
@@ -95,24 +95,18 @@ def test_a_sign_at_either_end_of_a_name_is_part_of_it(sign: str) -> None:
 def test_names_that_the_font_lacks_are_drawn_without_a_warning(
     tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
-    plot = next(draw(unsaved(played("ferry", "program", "模型"), played("ferry", "program", "m")), set(), {}))
+    plot = next(draw(unsaved(played("ferry", "program", "模型"), played("ferry", "program", "m")), set()))
     assert "模型" in plot.svg()
     plot.write(tmp_path)
     assert not [str(warning.message) for warning in recwarn if "Glyph" in str(warning.message)]
 
 
-def test_every_method_has_a_style_of_its_own() -> None:
-    styles = styles_of([("none", "random"), ("m", "act"), ("m", "edit"), ("n", "edit")])
-    assert [style.label for style in styles.values()] == ["random", "act m", "edit m", "edit n"]
-    assert len({(style.colour, style.marker) for style in styles.values()}) == 4
-
-
-@pytest.mark.parametrize("games", [1, 3, 6])
-@pytest.mark.parametrize("number", [1, 2, 7, 9, 10, 16, 24])
+@pytest.mark.parametrize("games", [1, 6])
+@pytest.mark.parametrize("number", [1, 2, 9, 24])
 def test_methods_of_any_number_are_side_by_side_within_the_slot_of_their_game(number: int, games: int) -> None:
     """Between games there is more room than between methods, and no marker touches the next one."""
     results = [played(f"game{game}", f"mode{method}", "m") for game in range(games) for method in range(number)]
-    figure = next(draw(Report((), (), tuple(rows(results))), set(), {})).figure
+    figure = next(draw(Report((), (), tuple(rows(results))), set())).figure
     figure.draw_without_rendering()
     (axes,) = figure.axes
     lines = [line for line in axes.lines if line.get_marker() in {style.marker for style in styles(number)}]
@@ -160,7 +154,6 @@ RECORDED = "transcript:a.jsonl.gz,model="
         ("ferry", "program", "reader", None),
         ("ferry", "program-no-cot", "gpt-4", (1.0, 0.2)),
         ("ferry", "program-no-cot", "gpt-3.5", None),
-        ("ferry", "program-no-cot-no-debug", "gpt-4", None),
         ("ferry", "random", "none", (1.0, 0.0)),
         ("ferry", "tos", "gpt-4", None),
         pytest.param("logistics", "graphplan", "gpt-4", (1.0, 1.0), marks=pytest.mark.method("graphplan")),
@@ -284,7 +277,7 @@ def test_counts_are_drawn_as_bars(tmp_path: Path) -> None:
     table = Table("Errors by category", [*NAMES, "error", "times"], [["24game", "tos", "m", "no function", "2"]])
     rows_of = rows([played("24game", "tos", "m")])
     report = Report((), (), tuple(rows_of), bars=(table,))
-    plot = next(plot for plot in draw(report, set(), {}) if plot.name == "errors-by-category")
+    plot = next(plot for plot in draw(report, set()) if plot.name == "errors-by-category")
     assert "24game tos" in plot.svg()
     assert plot.write(tmp_path).stat().st_size > 1000
 
@@ -305,7 +298,7 @@ def test_without_matplotlib_a_report_says_how_to_install_it(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     page = run("report", "latest", "--format", "html", cwd=tmp_path)
     assert "This page has no figures. Install matplotlib: pip install" in page.stdout
-    refused = run("report", "latest", "--figures", "figures", cwd=tmp_path)
+    refused = run("report", "latest", "-o", "figures/", cwd=tmp_path)
     assert refused.returncode == 2
     assert ".[figures]" in refused.stderr
     assert not (tmp_path / "figures").exists()

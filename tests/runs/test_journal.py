@@ -19,7 +19,6 @@ from pddlego.planning import PlanStatus, TriedRung
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import find_journal, fresh_folder
 from pddlego.runs.journal import SCHEMA, Codec, JournalWriter, dump_line, read_journal
-from pddlego.runs.store import environment_manifest
 from tests.runs.stores import open_store, read
 
 text = st.text(max_size=20)
@@ -147,12 +146,6 @@ def test_an_event_of_a_method_that_is_not_installed_is_kept_as_it_is(tmp_path: P
     assert known.load({"type": "clapped"}, "applause").type == "clapped"
 
 
-def test_the_environment() -> None:
-    manifest = environment_manifest()
-    assert manifest["versions"]["pyperplan"]
-    assert manifest["versions"]["python"]
-
-
 def test_a_link_without_a_target_is_named(tmp_path: Path) -> None:
     (tmp_path / "runs").symlink_to("nowhere")
     with pytest.raises(UsageError, match="Cannot write") as refused:
@@ -164,7 +157,7 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="Cannot write") as caught:
         fresh_folder(tmp_path / "file" / "runs", "coin")
-    assert "--runs" in caught.value.next_step
+    assert "PDDLEGO_RUNS" in caught.value.next_step
     with pytest.raises(JournalError, match="Cannot write"):
         JournalWriter(tmp_path / "no" / "folder.jsonl")
 

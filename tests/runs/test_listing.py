@@ -51,7 +51,6 @@ def test_runs_are_listed_with_what_came_of_them(tmp_path: Path) -> None:
         (Outcome.BUDGET, "finished"),
         (Outcome.MODEL_ERROR, "unfinished"),
         (Outcome.CRASHED, "unfinished"),
-        (Outcome.INTERRUPTED, "unfinished"),
     ],
 )
 def test_a_run_is_finished_if_nothing_of_it_would_be_played_again(tmp_path: Path, outcome: Outcome, state: str) -> None:
@@ -82,6 +81,22 @@ def test_a_run_of_model_errors_has_failed_and_a_note_is_listed(tmp_path: Path) -
     (row,) = list_runs(tmp_path / "runs")
     assert (row.state, row.note) == ("failed", "no key")
     assert "no key" in run("runs", cwd=tmp_path).stdout
+
+
+def test_a_note_is_kept_on_runs_only(tmp_path: Path) -> None:
+    path = folder(tmp_path / "runs" / "run", [summary(1)])
+    (path / "manifest.json").write_text("{}")
+    (journal,) = (path / EPISODES).iterdir()
+    assert run("runs", "note", str(journal), "mine", cwd=tmp_path).returncode == 0
+    assert (path / "note.txt").read_text() == "mine\n"
+    (tmp_path / "runs" / "build").mkdir()
+    for place in ("runs/build/journal.jsonl", "here.txt"):
+        (tmp_path / place).write_text("")
+    for place in ("runs/build/journal.jsonl", "here.txt", "runs"):
+        refused = run("runs", "note", place, "mine", cwd=tmp_path)
+        assert (refused.returncode, refused.stdout) == (2, "")
+    assert list(tmp_path.rglob("note.txt")) == [path / "note.txt"]
+    assert not (tmp_path.parent / "note.txt").exists()
 
 
 def test_only_the_last_attempt_at_an_episode_is_counted(tmp_path: Path) -> None:

@@ -258,6 +258,16 @@ def test_looking_for_imports_takes_linear_time(blank: str) -> None:
     assert is_linear(lambda: look(20_000), lambda: look(200_000), 10)
 
 
+def test_a_program_does_not_depend_on_the_modules_of_another(sandbox: Sandbox) -> None:
+    plain = "def is_here():\n    import numpy\n    return True"
+    for _ in range(2):
+        with sandbox.open("import numpy\ndef is_here():\n    return True") as program:
+            assert program.call("is_here").value is True
+        with sandbox.session() as session:
+            session.load(plain)
+            assert session.call("is_here").error == "ModuleNotFoundError"
+
+
 def test_there_is_no_other_isolation() -> None:
     with pytest.raises(UsageError, match="Unknown isolation 'some'"):
         Sandbox("some")  # type: ignore[arg-type]

@@ -3,13 +3,15 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import OrderedDict, namedtuple
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pddlego.sandbox.jail.values import Opaque, TooLargeError, plain, tagged
+from pddlego.sandbox.jail.values import KEPT, Opaque, TooLargeError, plain, tagged, tagged_whole
 
 hashable = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text() | st.floats(allow_nan=False),
@@ -38,6 +40,11 @@ def test_columns_come_back_as_they_were(value: list[dict[str, Any]]) -> None:
     assert plain(json.loads(json.dumps(tagged(value, 1_000_000)))) == value
 
 
+@pytest.mark.parametrize("value", [{"k": [("a", "b")]}, [[("ä", "b")], [("c", "d")]], {("a", "b"), ("c", "d")}])
+def test_states_are_converted_in_the_sandbox_without_json(value: object) -> None:
+    assert plain(tagged(value, 1_000)) == value
+
+
 def test_classes_of_the_program_become_what_they_extend() -> None:
     point = namedtuple("point", "x y")
     assert plain(tagged([point(1, 2), OrderedDict(a=1)], 100)) == [(1, 2), {"a": 1}]
@@ -52,6 +59,27 @@ def test_what_cannot_be_sent_is_named() -> None:
             raise RuntimeError
 
     assert plain(tagged(Bad(), 1000)) == Opaque("Bad", "<no representation: RuntimeError>")
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 3), [Fraction(8, 3), 2], {"a": (Fraction(-1, 7),)}, {Fraction(2, 5)}])
+def test_fractions_survive_as_they_are(value: object) -> None:
+    assert plain(json.loads(json.dumps(tagged(value, 1_000)))) == value
+    assert not isinstance(tagged(value, 1_000), Opaque) and tagged_whole([value], 1_000)
+
+
+@pytest.mark.parametrize("forged", [[1, 0], [1.5, 2], ["1", "2"], [1, 2, 3], [2**70, 1], None, 3])
+def test_a_forged_fraction_is_refused(forged: object) -> None:
+    with pytest.raises(ValueError, match=r"value|fraction"):
+        plain({"q": forged})
+
+
+@pytest.mark.parametrize(
+    "value", [Decimal("0.5"), 2**70, b"ab", 1j, object(), range(3), Fraction(2**70, 3), ..., print, iter([])]
+)
+def test_a_state_with_a_value_that_would_be_lost_is_refused_by_name(value: object) -> None:
+    with pytest.raises(TypeError, match=f"a value of type {type(value).__name__}, which does not survive") as raised:
+        tagged_whole([[1, 2], [3, (value,)]], 10_000)
+    assert str(raised.value).endswith(KEPT)
 
 
 def test_what_is_too_large_is_refused_before_it_is_built() -> None:

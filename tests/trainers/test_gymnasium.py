@@ -14,7 +14,11 @@ from tests.trainers.serving import expert_answers
 @pytest.mark.filterwarnings("ignore:.*not having a spec:UserWarning")
 @pytest.mark.parametrize(
     ("game", "mode"),
-    [("coin", "act"), ("text-blocks", None), pytest.param("household", "act", marks=pytest.mark.alfworld)],
+    [
+        ("coin", "act"),
+        ("text-blocks", None),
+        pytest.param("household", "act", marks=[pytest.mark.alfworld, pytest.mark.slow]),  # 15 s of the game's engine
+    ],
 )
 def test_the_checker_of_gymnasium_passes(game: str, mode: str | None) -> None:
     environment = make(game, mode)

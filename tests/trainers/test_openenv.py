@@ -233,7 +233,7 @@ def fetched(server: Server, path: str, body: object = None, token: str = "") -> 
 
 
 def test_tasks_and_validation() -> None:
-    with served("coin", "--mode", "act", "--split", "test") as server:
+    with served("coin", "--mode", "act", "--seeds", "test") as server:
         assert fetched(server, "/health") == {"status": "healthy"}
         name = fetched(server, "/metadata")["name"]
         assert name == "pddlego-coin"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import faulthandler
 import os
 import signal
-import subprocess
 import sys
 
 import pytest
@@ -13,13 +12,6 @@ import pytest
 from pddlego.errors import EngineError
 from pddlego.planning import ProcessPlanner
 from pddlego.util.children import in_a_fork, start_python
-from tests.scale import PATIENCE
-
-
-def test_it_runs_this_interpreter() -> None:
-    child = start_python("It", ["-c", "print(7)"], stdout=subprocess.PIPE)
-    assert child.communicate(timeout=PATIENCE)[0].split() == [b"7"]
-    assert child.returncode == 0
 
 
 @pytest.mark.parametrize("executable", ["", None, "/nowhere/python"])

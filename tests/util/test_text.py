@@ -23,7 +23,7 @@ def test_no_name_is_close() -> None:
 
 @pytest.mark.parametrize(
     ("number", "shown"),
-    [(1, "1 step"), (0, "0 steps"), (0.5, "0.5 steps"), (1_234_567, "1234567 steps"), (1_234_567.25, "1234567 steps")],
+    [(1, "1 step"), (0, "0 steps"), (0.5, "0.5 steps"), (1_234, "1,234 steps"), (1_234_567.25, "1,234,567 steps")],
 )
 def test_a_number_is_written_out(number: float, shown: str) -> None:
     assert count(number, "step") == shown

@@ -55,7 +55,7 @@ class EpisodeView(Vertical):
     """
 
     class Begun(Message):
-        """A running episode is shown that the screen of its method checks."""
+        """A running episode has begun, and its method can check facts while it runs."""
 
         def __init__(self, view: EpisodeView) -> None:
             super().__init__()
@@ -208,15 +208,15 @@ class EpisodeView(Vertical):
         now = step.after.seconds + (self.episode.wait_seconds if last else 0.0)
         return self.episode.screen.draw(step.after, Canvas(width, height, now, self._glyphs))
 
-    def find(self, wanted: Callable[[Step], bool]) -> bool:
-        """Show the next step for which `wanted` is true, with wrap-around. Returns whether there is one."""
+    def find(self, matches: Callable[[Step], bool]) -> bool:
+        """Show the next step for which `matches` is true, with wrap-around. Returns whether there is one."""
         steps = self.episode.steps
         order = [*range(self.step_index + 1, len(steps)), *range(min(self.step_index + 1, len(steps)))]
-        found = next((number for number in order if wanted(steps[number])), None)
-        if found is not None:
+        index = next((number for number in order if matches(steps[number])), None)
+        if index is not None:
             self.is_following = False
-            self.show(found)
-        return found is not None
+            self.show(index)
+        return index is not None
 
     def search(self, again: bool) -> bool:
         """Show the next tab that contains the search text, with wrap-around. Returns whether there is one.
@@ -332,7 +332,7 @@ class EpisodeScreen(BrowserScreen):
         return list(self.query(EpisodeView))
 
     @property
-    def is_as_opened(self) -> bool:
+    def is_untouched(self) -> bool:
         """Whether the user has chosen neither another tab nor another step, and does not type."""
         view = self.views[0]
         place = (view.tab, None if view.is_following else view.step_index)
@@ -411,8 +411,8 @@ class EpisodeScreen(BrowserScreen):
         """Show the next step in which the game responded otherwise than planned."""
         self._find(is_surprise, "The game answered as planned in every step.")
 
-    def _find(self, wanted: Callable[[Step], bool], message: str) -> None:
-        results = [view.find(wanted) for view in self.views]
+    def _find(self, matches: Callable[[Step], bool], message: str) -> None:
+        results = [view.find(matches) for view in self.views]
         if not any(results):
             self.notify(message)
 
@@ -448,7 +448,7 @@ class EpisodeScreen(BrowserScreen):
 
     @work(thread=True)
     def _explain(self, view: EpisodeView, jumps: bool = False) -> None:
-        """Check the facts of an episode, and show its decisive step if it `jumps` and no key was pressed before."""
+        """Check the facts of an episode. If `jumps`, show its decisive step then, unless the user has pressed a key."""
         view.episode.is_being_checked = True
         self.app.call_from_thread(view.update)
         try:
@@ -462,7 +462,7 @@ class EpisodeScreen(BrowserScreen):
             self.app.call_from_thread(self.notify, "No facts were checked.")
         self.app.call_from_thread(view.episode.use_checked, explanation)
         self.app.call_from_thread(view.update)
-        if jumps and self.is_as_opened and not self._has_key:
+        if jumps and self.is_untouched and not self._has_key:
             self.app.call_from_thread(self._show_decisive, view)
 
     @on(EpisodeView.Begun)
@@ -487,13 +487,13 @@ class EpisodeScreen(BrowserScreen):
         """Show the next match of the first episode that has one, and the same step and tab of the other episode."""
         if not self.views[0].search_text:
             return
-        found = next((view for view in self.views if view.search(again)), None)
-        if found is None:
+        matching = next((view for view in self.views if view.search(again)), None)
+        if matching is None:
             self.notify(f"Not found: {self.views[0].search_text}", markup=False)
             return
         for view in self.views:
-            if view is not found:
-                view.go_to(found.step_index, found.tab)
+            if view is not matching:
+                view.go_to(matching.step_index, matching.tab)
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:

@@ -143,7 +143,7 @@ class EpisodesScreen(ListScreen):
         if opened is not None and opened[0] == run:
             return
         if opened is not None and opened[1].is_active:
-            if opened[1].is_as_opened:
+            if opened[1].is_untouched:
                 opened[1].dismiss()  # this screen is resumed, and looks again
         elif self.is_active and (only := self._list.only) is not None:
             self._only = run, self._show([only])

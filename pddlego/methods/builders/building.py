@@ -26,7 +26,7 @@ from pddlego.methods.builders.draft import (
     schema_of,
 )
 from pddlego.methods.builders.headings import headed_component
-from pddlego.methods.builders.l2p import tagged_components, unasked
+from pddlego.methods.builders.records.l2p import tagged_components, unasked
 from pddlego.models import Completion, Model
 from pddlego.models.base import Feedback, Message, Request, cut_off, incomplete, shortened
 from pddlego.models.prompts import Prompts
@@ -283,9 +283,11 @@ def components_in(answer: str, targets: Sequence[Target], notes: list[str]) -> l
 
     `notes` gets a note for each part that was not asked for. Raises `ComponentError`.
     """
-    text = spoken(answer)
+    text, repairs = spoken(answer), list[str]()
     try:
-        return read_components([target.kind for target in targets], text, notes)
+        found = read_components([target.kind for target in targets], text, repairs)
+        notes += repairs
+        return found
     except ComponentError:
         found = list[Component]()
         for target in targets:
@@ -310,7 +312,7 @@ def _empty_effects(draft: Draft, target: Target) -> list[Defect]:
         return []
     warnings = domain_warnings(draft.reading.domain)
     empty = [defect for defect in warnings if defect.kind is DefectKind.EMPTY_EFFECT]
-    return [defect for defect in empty if target.kind == "domain" or defect.subject == f"action {target.action}"]
+    return [defect for defect in empty if target.kind == "domain" or defect.subject == target.action]
 
 
 def _defects(draft: Draft, target: Target) -> tuple[Defect, ...]:

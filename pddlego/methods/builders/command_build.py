@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -18,15 +19,17 @@ from pddlego.display.lines import LineDisplay
 from pddlego.display.person import AskingApprover
 from pddlego.episode.events import Limits
 from pddlego.errors import UsageError
-from pddlego.evaluation.config import BUILDING, LimitOptions, resolve
+from pddlego.evaluation.config import BUILDING, LimitOptions, resolve, with_overrides
 from pddlego.methods.base import BUILT_IN_MODEL
 from pddlego.methods.builders.builder import Build, Built, LevelName, first_draft
-from pddlego.methods.builders.building import BuildPart, BuildSteps
+from pddlego.methods.builders.building import BuildPart
 from pddlego.methods.builders.draft import Draft
-from pddlego.methods.builders.l2p import with_l2p
 from pddlego.methods.builders.options import BuilderOptions
+from pddlego.methods.builders.play import STEPS
 from pddlego.methods.builders.python import model_of
+from pddlego.methods.builders.records.l2p import with_l2p
 from pddlego.methods.builders.reviewing import FeedbackBy
+from pddlego.methods.setting_files import parse_overrides
 from pddlego.methods.shared_options import PlannerOptions
 from pddlego.models import Model
 from pddlego.models.endpoint import Endpoint
@@ -40,8 +43,12 @@ from pddlego.util.text import clean
 _What = Annotated[str, typer.Argument(metavar="WHAT", help="domain, problem, or task (both).")]
 _Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A text file with the description.")]
 _Folder = Annotated[Path, typer.Option("--output", "-o", help="Output folder.")]
-_Steps = Annotated[str, typer.Option(help="whole, by-component or by-action.")]
-_Feedback = Annotated[str, typer.Option("--feedback", help="Reviewer after the checks: none, model, person or both.")]
+_Mode = Annotated[str, typer.Option("--mode", help="build, build+whole or build+by-action.")]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="feedback=model: a model reviews, in at most rounds=N rounds."),
+]
+_Confirm = Annotated[str | None, typer.Option("--confirm", metavar="files", help="files: you review the files.")]
 _Level = Annotated[str, typer.Option(help="Level of PDDL: classical, numbers, or time (durative actions).")]
 _ModelName = Annotated[str | None, typer.Option("--model", help="The language model. Default: PDDLEGO_MODEL.")]
 _Given = Annotated[Path | None, typer.Option("--domain", help="Given domain: a PDDL file, or l2p components as JSON.")]
@@ -51,14 +58,15 @@ _Begin = Annotated[Path | None, typer.Option("--from", help="l2p components as J
 _NAMES = BUILDING | names_of(BuilderOptions)
 
 
-@with_options((BuilderOptions, Endpoint, LimitOptions, PlannerOptions), only=_NAMES)
+@with_options((Endpoint, LimitOptions, PlannerOptions), only=(BUILDING - names_of(Endpoint)) | {"base_url"})
 def command(
     flags: dict[str, Any],
     what: _What,
     description: _Description,
     output: _Folder = Path("built"),
-    steps: _Steps = "by-component",
-    feedback: _Feedback = "none",
+    mode: _Mode = "build",
+    settings: _Set = None,
+    confirm: _Confirm = None,
     model: _ModelName = None,
     domain: _Given = None,
     begin: _Begin = None,
@@ -73,18 +81,23 @@ def command(
     if domain is not None and what != "problem":
         reason = f"A {what} brings a domain of its own."
         raise UsageError("--domain is for a problem", reason, "Leave it out, or go on with parts of l2p by --from.")
-    builders = config.methods["builders"]
+    overrides = parse_overrides(tuple(settings or ()))
+    builders = with_overrides("builders", config.methods["builders"], overrides)
     assert isinstance(builders, BuilderOptions)
+    feedback = _reviewers(builders.feedback, confirm, overrides)
+    if mode not in STEPS or mode == "build-problem":
+        reason = "The modes are: build, build+whole, build+by-action."
+        raise UsageError(f"--mode {mode} is not possible here", reason, "Choose one of them.")
     text, draft = read_text(description), _first_draft(cast(LevelName, level), domain, begin)
     language_model = _model(config.what.models[0], config.endpoint)
     console = Console()
     display = LineDisplay(console)
-    approver = _person(console, display) if feedback in ("person", "both") else None
+    approver = _person(console, display) if confirm else None
     with config.planner.make() as planner:
         build = Build(
             *(cast(BuildPart, what), text, language_model, planner),
-            steps=cast(BuildSteps, steps),
-            feedback=cast(FeedbackBy, feedback),
+            steps=STEPS[mode],
+            feedback=feedback,
             rounds=builders.rounds,
             retries=config.limits.retries,
             limits=Limits(None, calls=config.limits.max_calls, seconds=config.limits.max_seconds),
@@ -96,6 +109,15 @@ def command(
     names = _write(output, build.built(ended), has_own_domain=what != "problem")
     console.print(f"In {clean(str(output))}: {', '.join(names)}", markup=False, highlight=False)
     raise typer.Exit(exit_code(ended))
+
+
+def _reviewers(by_model: str, confirm: str | None, overrides: Mapping[str, str]) -> FeedbackBy:
+    """Who reviews the files. Raises `UsageError` for another word, and for rounds without a reviewer."""
+    if confirm not in (None, "files"):
+        raise UsageError(f"--confirm {confirm} is not possible", "A build shows files.", "Use --confirm files.")
+    if by_model == "none" and confirm is None and "rounds" in overrides:
+        raise UsageError("--set rounds has no effect here", "The files are not reviewed.", "Add --set feedback=model.")
+    return ("both" if confirm else "model") if by_model == "model" else "person" if confirm else "none"
 
 
 def _first_draft(level: LevelName, domain: Path | None, begin: Path | None) -> Draft:
@@ -152,6 +174,6 @@ def _write(folder: Path, built: Built, has_own_domain: bool) -> list[str]:
 
 def _person(console: Console, display: LineDisplay) -> AskingApprover:
     if not (console.is_terminal and is_typed_at()):
-        reason = "--feedback person and --feedback both ask you at the terminal."
-        raise UsageError("Standard input is not a terminal", reason, "Use --feedback model.")
+        reason = "--confirm files asks you at the terminal."
+        raise UsageError("Standard input is not a terminal", reason, "Use --set feedback=model.")
     return AskingApprover(display, ("files",), glyphs_for(console.encoding), lambda: console.width)

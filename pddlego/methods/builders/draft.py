@@ -17,13 +17,14 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Validat
 
 from pddlego.pddl import Domain
 from pddlego.pddl.check import check_domain
-from pddlego.pddl.conditions import read_typed_list
+from pddlego.pddl.conditions import TRUE, read_typed_list
 from pddlego.pddl.domain import DomainReading, read_domain
 from pddlego.pddl.edit import Lines, domain_text, sections_of
 from pddlego.pddl.lint import needed_requirements
 from pddlego.pddl.names import is_name
-from pddlego.pddl.nearly_json import EditSyntaxError, Form, last_object
+from pddlego.pddl.nearly_json import EditSyntaxError, Form, last_object, note_on_key
 from pddlego.pddl.portable import CheckedDomain, checked_domain, is_numeric_problem
+from pddlego.pddl.preferences import with_preferences
 from pddlego.pddl.problem import Problem, read_problem
 from pddlego.pddl.rules import Level
 from pddlego.pddl.sexpr import read_sexprs, show
@@ -328,7 +329,7 @@ def read_components(kinds: Sequence[str], text: str, notes: list[str]) -> list[C
     if len(kinds) == 1:
         return [read_component(kinds[0], text, notes)]
     fields = [tuple(COMPONENTS[kind].model_fields) for kind in kinds]
-    value = _last_object(text, {name for names in fields for name in names})
+    value = _last_object(text, {name for names in fields for name in names}, notes)
     parts = ({name: value[name] for name in names if name in value} for names in fields)
     return [read_component(kind, json.dumps(part), notes) for kind, part in zip(kinds, parts, strict=True)]
 
@@ -343,16 +344,22 @@ def read_component(kind: str, text: str, notes: list[str] | None = None) -> Comp
     is_file = model in (WholeDomain, WholeProblem) and "(define" in text.lower().replace(" ", "")
     if is_file and not text.lstrip(" `json\n").startswith("{"):
         return model.model_validate({kind: text})
-    value = _last_object(text, model.model_fields)
+    said, ignored = list[str](), list[str]()
+    value = _last_object(text, model.model_fields, said)
     try:
-        return model.model_validate(value, context=[] if notes is None else notes)
+        component = model.model_validate(value, context=ignored)
     except ValidationError as error:
         raise ComponentError("; ".join(map(fault_of, error.errors()[:10]))) from error
+    if notes is not None:
+        notes += (*said, *map(note_on_key, ignored))
+    return component
 
 
-def _last_object(text: str, names: Collection[str]) -> Any:
+def _last_object(text: str, names: Collection[str], notes: list[str]) -> Any:
     try:
-        return last_object(text, names, tolerant=False).value
+        read = last_object(text, names)
+        notes += [f"JSON: {repair}" for repair in read.repairs]
+        return read.value
     except EditSyntaxError as error:
         raise ComponentError(str(error).replace('{"objects": {…}, "init": {…}}', "one"), error.cut_off) from error
 
@@ -397,6 +404,7 @@ class Draft:
     facts: tuple[str, ...] = ()
     goal: str = "(and)"
     metric: str = ""
+    constraints: str = ""
     problem_name: str = ""
     level: Level = Level.CLASSICAL
 
@@ -419,11 +427,11 @@ class Draft:
         """The text of the problem file."""
         objects = "\n    ".join(obj.line for obj in self.objects)
         facts = "\n    ".join(self.facts)
-        metric = f"\n  {self.metric}" if self.metric else ""
+        rest = "".join(f"\n  {section}" for section in (self.constraints, self.metric) if section)
         name = self.problem_name or f"{self.name}-problem"
         return (
             f"(define (problem {name})\n  (:domain {self.name})\n  (:objects\n    {objects})\n"
-            f"  (:init\n    {facts})\n  (:goal {self.goal}){metric})"
+            f"  (:init\n    {facts})\n  (:goal {self.goal}){rest})"
         )
 
     @property
@@ -439,7 +447,9 @@ class Draft:
     @cached_property
     def checked_domain(self) -> CheckedDomain:
         """The domain with everything that the checks find in it."""
-        return checked_domain(self.domain, self.level, numeric_task=is_numeric_problem(self.problem))
+        return checked_domain(
+            self.domain, self.level, numeric_task=is_numeric_problem(read_problem(self.problem).problem)
+        )
 
     @cached_property
     def checked_problem(self) -> CheckedProblem | None:
@@ -476,8 +486,10 @@ class Draft:
         objects = tuple(Typed(name=obj.name, type=obj.type) for obj in problem.sorted_objects())
         facts = (*problem.init_lines(), *map(str, problem.sorted_later()))
         metric = str(problem.metric) if problem.metric else ""
+        goal, constraints = with_preferences(problem.goal, problem.constraints, problem.preferences)
         name = problem.name if problem.name != "unnamed" else ""
-        return replace(self, objects=objects, facts=facts, goal=str(problem.goal), metric=metric, problem_name=name)
+        draft = replace(self, objects=objects, facts=facts, goal=str(goal), metric=metric, problem_name=name)
+        return replace(draft, constraints=f"(:constraints {constraints})" if constraints != TRUE else "")
 
     def with_component(self, component: Component) -> Draft:
         """Replace a component. The new predicates of an action are added to the others."""
@@ -553,7 +565,7 @@ class Draft:
 
 def _guesses(files: Repaired) -> bool:
     """Whether the repair declared a name that the model only used. In a build this is an error of the model."""
-    return any(repair.kind is RepairKind.DECLARED and "requirements" not in repair.what for repair in files.repairs)
+    return any(repair.kind is RepairKind.DECLARED and repair.of != "requirement" for repair in files.repairs)
 
 
 def _action_parts(action: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from pddlego.methods.base import Mode
-from pddlego.util.options import Options, option
+from pddlego.util.options import SET, Options, option
 
 
 class BuilderOptions(Options):
@@ -18,8 +18,8 @@ class BuilderOptions(Options):
 
     model_config = ConfigDict(title="Building (mode build)")
 
-    feedback: Literal["none", "model"] = "none"
-    rounds: int = option(3, "Maximum rounds of a model's review.", ge=0, le=20)
+    feedback: Literal["none", "model"] = option("none", "model: a model reviews the result.", SET)
+    rounds: int = option(3, "Maximum rounds of a model's review.", SET, ge=0, le=20)
 
 
 OPTIONS = BuilderOptions
@@ -34,7 +34,7 @@ _PARTS = {
 
 MODES = (
     Mode("build", "the model builds domain and problem, component by component", TEXT, _PARTS, ("files",)),
-    Mode("build-whole", "the model writes whole files", TEXT, _PARTS, ("files",)),
-    Mode("build-by-action", "action by action, with a growing list of predicates", TEXT, _PARTS, ("files",)),
+    Mode("build+whole", "the model writes whole files", TEXT, _PARTS, ("files",)),
+    Mode("build+by-action", "action by action, with a growing list of predicates", TEXT, _PARTS, ("files",)),
     Mode("build-problem", "the domain is given, the problem built (LLM+P)", TEXT, _PARTS, ("files",)),
 )

@@ -20,14 +20,15 @@ from pddlego.pddl.domain import Action, DurativeAction
 from pddlego.pddl.edit import domain_parts
 from pddlego.pddl.rules import Level
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.compare import ComparisonVerdict, compare_domains, compare_problems, equivalence, named_alike
+from pddlego.planning.compare import ComparisonVerdict, compare_problems, equivalence, named_alike
+from pddlego.planning.domains.structure import equal_up_to_names
 from pddlego.planning.plan_text import read_plan
 from pddlego.runs.cells import Cell
 
-_STEPS: dict[str, BuildSteps] = {
+STEPS: dict[str, BuildSteps] = {
     "build": "by-component",
-    "build-whole": "whole",
-    "build-by-action": "by-action",
+    "build+whole": "whole",
+    "build+by-action": "by-action",
     "build-problem": "by-component",
 }
 
@@ -44,7 +45,7 @@ def play(
         setting.description(cell.seed),
         tools.model,
         budget,
-        steps=_STEPS[variant.mode.name],
+        steps=STEPS[variant.mode.name],
         retries=tools.retries,
         checks="checks" not in variant.without,
         gold=gold,
@@ -113,7 +114,7 @@ def first_differing_part(domain: Domain, problem: Problem, gold: Gold) -> str:
     the names of actions, which plans use.
     """
     is_timed = bool(gold.domain.durative or domain.durative)  # `compare` does not read durative actions
-    renamed = not is_timed and compare_domains(gold.domain, domain).verdict is ComparisonVerdict.SAME
+    renamed = not is_timed and bool(equal_up_to_names(gold.domain, domain))
     difference = _first_missing_action(domain, gold.domain) if renamed else _domain_difference(domain, gold.domain)
     if difference:
         return difference

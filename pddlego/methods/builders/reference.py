@@ -48,7 +48,7 @@ class BuilderReference:
             self.description = {"reference": True, "noise": {"rate": rate, "seed": seed, "simulation": True}}
 
     def complete(self, request: Request) -> Completion:
-        """Raises `ModelError` for a request without gold files."""
+        """The requested component of the gold files, or a review. Raises `ModelError` without gold files."""
         asked = request.context
         if not isinstance(asked, BuilderRequest) or asked.gold is None:
             reason = "It knows only what the built-in settings describe."

@@ -31,7 +31,7 @@ from pddlego.models.base import Feedback, Message, Request
 from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.nearly_json import EditSyntaxError, last_object
 from pddlego.pddl.portable import checked_domain
-from pddlego.pddl.rules import Level
+from pddlego.pddl.rules import Level, Where
 from pddlego.planning import Planner, PlanStatus, Search
 from pddlego.planning.checked import checked_problem
 from pddlego.util.answers import spoken
@@ -345,7 +345,7 @@ def ask_opinion(
             problem="" if writer.what == "domain" else draft.problem,
             matter=matter,
             components=components or _rewritable(writer.what, draft.level),
-            fault=retry.feedback.message.removeprefix(_UNREADABLE) if retry.feedback is not None else "",
+            fault=retry.feedback.evidence[0] if retry.feedback is not None else "",
         )
         context = BuilderRequest(writer.what, writer.gold, Target(kind.purpose), draft, is_review=True)
         request = Request(kind.purpose, (Message("user", text),), context, {})
@@ -353,7 +353,7 @@ def ask_opinion(
         opinion = _read(kind, answer.text)
         if not isinstance(opinion, str):
             return Attempt(answer.text, opinion)
-        feedback = Feedback("invalid answer", f"{_UNREADABLE}{opinion}")
+        feedback = Feedback("invalid answer", "the review cannot be read:", (opinion,))
         yield Rejected(retry.attempt, feedback)
         return Attempt(answer.text, feedback=feedback)
 
@@ -367,13 +367,10 @@ def ask_opinion(
     return opinion
 
 
-_UNREADABLE = "the review cannot be read: "
-
-
 def _read(kind: type[_T], text: str) -> _T | str:
     """Read an opinion. Returns the reason as a text if it cannot be read."""
     try:
-        return kind.model_validate(last_object(spoken(text), tuple(kind.model_fields), tolerant=False).value)
+        return kind.model_validate(last_object(spoken(text), tuple(kind.model_fields)).value)
     except EditSyntaxError:
         return "there is no JSON object in it that can be read"
     except ValidationError as error:
@@ -411,15 +408,13 @@ def _target_of(defect: Defect, draft: Draft) -> Target | None:
     for component, kinds in _DEFECTS_OF.items():
         if defect.kind in kinds:
             return Target(component)
-    place = defect.subject.partition(",")[0]
-    if place.startswith("derived predicate "):
-        return Target("rules")
-    action = place.removeprefix("action ")
-    if action == place or action not in draft.actions:
-        return None
-    if draft.level >= Level.TIME:
-        return Target("timed-action", action)
-    return Target("effects" if defect.kind is DefectKind.EMPTY_EFFECT else "action", action)
+    match defect.where:
+        case Where("derived predicate"):
+            return Target("rules")
+        case Where("action", name) if name in draft.actions:
+            whole = "timed-action" if draft.level >= Level.TIME else "action"
+            return Target("effects" if (defect.kind, whole) == (DefectKind.EMPTY_EFFECT, "action") else whole, name)
+    return None
 
 
 def next_target(blamed: Target | None, named: Iterable[Target], unchanged: Sequence[Target]) -> Target | None:

@@ -20,7 +20,7 @@ from pddlego.pddl.costs import values_of
 from pddlego.pddl.names import from_name
 from pddlego.pddl.numbers import TOTAL_COST
 from pddlego.pddl.rules import Level
-from pddlego.planning.validate import goal_holds
+from pddlego.planning.validation import goal_holds
 from pddlego.util.text import natural
 
 

@@ -1,12 +1,13 @@
 """Graphplan with a model that prunes its levels and sorts its actions (LLMs4Plan)."""
 
 from pddlego.methods.base import Method, part
-from pddlego.methods.graphplan.options import MODES
+from pddlego.methods.graphplan.options import MODES, READ_BY
 
 
 class _Graphplan(Method):
     name = "graphplan"
     modes = MODES
+    read_by = READ_BY
     paper = "LLMs4Plan"
     options = part("options.GraphplanOptions")
     measuring = part("events.MEASURING")

@@ -18,7 +18,7 @@ from pddlego.episode.events import Asked, Event, Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, base_mode
 from pddlego.methods.graphplan.options import PLANS_BY_MODEL, GraphplanOptions
-from pddlego.methods.graphplan.printed import printed_numbers
+from pddlego.methods.graphplan.records.published import printed_numbers
 from pddlego.methods.graphplan.setting import GraphplanSetting, shortest_plan
 from pddlego.methods.setting_files import published
 from pddlego.models import Model
@@ -44,7 +44,7 @@ _ENDINGS = {
 def _nodes(made: Searched | SearchProgress) -> str:
     """`1 node, 1,234 no-goods`."""
     numbers = ((made.nodes, "node"), (made.nogoods, "no-good"))
-    return ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in numbers)
+    return ", ".join(count(number, noun) for number, noun in numbers)
 
 
 class GraphplanEvent(MethodEvent):
@@ -365,7 +365,7 @@ def _graph_pane(trace: Trace, glyphs: Glyphs) -> Pane:
     def rows(width: int, height: int) -> list[Text]:
         return [head, *[_level(level, width, most, glyphs) for level in levels][-max(1, height - 1) :]]
 
-    return Pane(title, rows)
+    return Pane(title, rows, page_columns=48)
 
 
 def _level(level: LevelAdded, width: int, most: int, glyphs: Glyphs) -> Text:

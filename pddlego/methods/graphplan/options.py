@@ -41,11 +41,14 @@ _PARTS = {
     NO_SORT: "actions are tried in the order of the domain: the paper's 'unsorted'",
 }
 
-BY_MODEL, BY_MODEL_COT = "plan-by-model", "plan-by-model-cot"
+BY_MODEL, BY_MODEL_COT = "plan-by-model", "plan-by-model+cot"
 PLANS_BY_MODEL = (BY_MODEL, BY_MODEL_COT)
 """Modes in which a model writes a plan."""
 
 _WRITTEN = {NO_FEEDBACK: "the first plan is the last: nothing goes back to the model (LLM as planner)"}
+
+READ_BY = dict.fromkeys(("coin", "kappa", "levels", "memo", "extraction"), ("graphplan",))
+"""The modes that read an option (`Method.read_by`)."""
 
 MODES = (
     Mode(
@@ -53,8 +56,9 @@ MODES = (
         "Graphplan asks the model which actions to keep, and which to try first",
         PLANNING,
         _PARTS,
+        together=((NO_PRUNE, NO_SORT),),
         advises=True,
     ),
     Mode(BY_MODEL, "the model writes the plan, and corrects what the validator finds", PLANNING, _WRITTEN),
-    Mode(BY_MODEL_COT, "as plan-by-model, with a chain of thought before each plan", PLANNING, _WRITTEN),
+    Mode(BY_MODEL_COT, "with a chain of thought before each plan", PLANNING, _WRITTEN),
 )

@@ -55,7 +55,7 @@ from pddlego.planning.graphplan.values import (
     SearchWatcher,
 )
 from pddlego.planning.plan_text import plan_in
-from pddlego.planning.validate import PlanFault
+from pddlego.planning.validation.fault import PlanFault
 from pddlego.runs.cells import Cell
 from pddlego.util.text import count
 
@@ -280,7 +280,11 @@ class _GraphplanEpisode(_TaskEpisode):
 
     def plan(self) -> Generator[Event, None, _PlanProposal]:
         """Plan with Graphplan, which asks the model."""
-        result = yield from self._solve()
+        try:
+            result = yield from self._solve()
+        except _RecordedTimeoutError as error:
+            status = PlanStatus.TIMEOUT.value
+            return _PlanProposal(f"no plan: {status}", None, kind=status, message=str(error))
         left = self.budget.seconds_left
         self.budget.check_time(result.status is PlanStatus.TIMEOUT and left is not None and left <= 0.05)
         shortest = not (self._pruned or self.removed)
@@ -288,8 +292,8 @@ class _GraphplanEpisode(_TaskEpisode):
             return _PlanProposal("no action: the goal is already true", Plan(()), shortest=shortest)
         if result.plan is None:
             where = " (in the damaged domain)" if self.removed and result.message else ""
-            message = result.message if result.message.endswith(where) else f"{result.message}{where}"
-            return _PlanProposal(f"no plan: {result.status.value}", None, kind=result.status.value, message=message)
+            status, message = result.status.value, f"{result.message}{where}"
+            return _PlanProposal(f"no plan: {status}", None, kind=status, message=message)
         actions, levels = count(len(result.plan), "action"), count(len(self._steps), "level")
         return _PlanProposal(f"plan: {actions} in {levels}", result.plan, self._steps, shortest=shortest)
 
@@ -310,10 +314,7 @@ class _GraphplanEpisode(_TaskEpisode):
             search = Graphplan(graph=graph, task="whole", advise=advise, watch=watch)
             return self.tools.planner.solve(self.domain, problem, search, left).tried(self.task.name)
 
-        try:
-            return (yield from planning(solve, self._react))
-        except _RecordedTimeoutError as error:
-            return PlanResult(PlanStatus.TIMEOUT, problem.goal, None, str(error))
+        return (yield from planning(solve, self._react))
 
     def _react(self, moment: AdviceQuestion | SearchMoment) -> Generator[Event, None, tuple[str, ...]]:
         """The events of a question or a moment of the search, and the answer to a question."""

@@ -39,7 +39,7 @@ class GraphplanSetting(PlanningSetting):
         return corrupted(self.domain, self.share, text, self.damage == "pooled")
 
     def check_mode(self, variant: Variant) -> None:
-        """Raises `UsageError` for numbers where Graphplan plans, or where plans of the fewest actions are needed."""
+        """Raise `UsageError` for numbers where Graphplan plans, or where plans of the fewest actions are needed."""
         if variant.mode.name not in PLANS_BY_MODEL:
             self.refuse_numbers(str(variant))
         if self.counts_actions:
@@ -52,7 +52,7 @@ class GraphplanSetting(PlanningSetting):
         return {"corrupt": self.share}
 
     def check(self, planner: Planner) -> None:
-        """Raises `UsageError` if the fewest actions are needed and the planner does not find them."""
+        """Raise `UsageError` if the fewest actions are needed and the planner does not find them."""
         engine = planner.description["engine"]
         if self.counts_actions and engine not in (None, "pyperplan"):
             reason = f"Plans of {engine} may have more actions than are needed."

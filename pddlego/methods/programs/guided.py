@@ -19,7 +19,7 @@ from pddlego.pddl import Domain, conjuncts
 from pddlego.planning import Plan, Planner, PlanResult, PlanStatus, PlanStep, validate
 from pddlego.planning.ground import GOAL_STEP
 from pddlego.planning.result import GROUND
-from pddlego.planning.validate import FaultKind
+from pddlego.planning.validation.fault import FaultKind
 from pddlego.planning.world import World
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, SandboxSession, Status
 from pddlego.sandbox.jail.values import LARGEST
@@ -189,7 +189,7 @@ class _Search:
             return None
         kind = _ENDED.get(result.status) or _RAISED.get(result.error, kind)
         if kind in _RAISED.values():  # raised by our code, so there is no line of the heuristic
-            return self._trial(kind, result.message.partition(": ")[2])
+            return self._trial(kind, result.message.partition(f"{result.error}: ")[2])
         late = f"it took longer than {count(round(self._limits.seconds, 3), 'second')}"
         return self._trial(kind, late if kind is GuidedKind.TIMEOUT else result.message, traceback=result.traceback)
 

@@ -25,16 +25,10 @@ from pddlego.methods.planning_settings import example_action
 from pddlego.methods.programs.events import SOLVED, Chosen, Evaluated, ProgramWritten, Ran, Sampled, failure_counts
 from pddlego.methods.programs.guide import CLIMB, GREEDY, PROPERTY
 from pddlego.methods.programs.guided import GroundedTask, GuidedKind, GuidedTrial, guided
-from pddlego.methods.programs.options import (
-    DIRECT,
-    NO_CHECKLIST,
-    NO_DOMAIN,
-    NO_EXAMPLES,
-    NO_SEARCH,
-    ProgramOptions,
-)
+from pddlego.methods.programs.limits import candidates_of, heuristic_limits, limits_within
+from pddlego.methods.programs.options import DIRECT, NO_CHECKLIST, NO_DOMAIN, NO_EXAMPLES, NO_SEARCH, ProgramOptions
 from pddlego.methods.programs.reference_model import examples
-from pddlego.methods.programs.setting import Benchmark, candidates_of, heuristic_limits, limits_within
+from pddlego.methods.programs.setting import Benchmark
 from pddlego.methods.programs.trial import code_of
 from pddlego.models.base import Feedback, Message, Request
 from pddlego.models.prompts import Prompts
@@ -54,6 +48,7 @@ _FATAL = frozenset({GuidedKind.LOADING, GuidedKind.NO_CLASS})
 class _Candidate:
     """A heuristic with the number of training tasks that it solves, and its agile score and expanded states on them.
 
+    `detours` are the expanded states beyond the lengths of the plans.
     `never_failed` is whether it gave values on every training task where it was tried.
     """
 
@@ -62,6 +57,7 @@ class _Candidate:
     solved: int = 0
     score: float = 0.0
     expanded: int = 0
+    detours: int = 0
     never_failed: bool = True
 
 
@@ -119,6 +115,13 @@ class HeuristicDialogue:
         for number in range(self.most):
             answer = yield from ask(self.tools.model, request, self.budget, number)
             yield from self._train(answer.text)
+            if self.options.parity != "paper" and self._is_perfect(self._candidates[-1]):
+                return
+
+    def _is_perfect(self, candidate: _Candidate) -> bool:
+        """Whether a candidate solves every training task at once, and expands no state beside its plan."""
+        total = len(self.benchmark.tasks.training)
+        return candidate.solved == total == round(candidate.score, 1) and candidate.detours <= 0
 
     def _conclude(self) -> Generator[Event, None, tuple[str, ...]]:
         chosen = self._chosen()
@@ -184,7 +187,9 @@ class HeuristicDialogue:
             if trial.solved:
                 score = candidate.score + _agility(trial.seconds, self.limits.seconds)
                 expanded = candidate.expanded + trial.expanded
-                candidate = replace(candidate, solved=candidate.solved + 1, score=score, expanded=expanded)
+                detours = candidate.detours + trial.expanded - trial.length
+                solved = candidate.solved + 1
+                candidate = replace(candidate, solved=solved, score=score, expanded=expanded, detours=detours)
                 continue
             if trial.unfinished or (self.direct and self._ground(number, task).result.status is not PlanStatus.GROUND):
                 continue  # no fault was found, or no heuristic can change it
@@ -252,19 +257,9 @@ class HeuristicDialogue:
         trial = guided(self.sandbox, candidate.text, grounded, limits, algorithms)
         if trial.kind is GuidedKind.TIMEOUT or trial.unfinished:
             self.budget.check_time(shorter)
-        yield Ran(
-            split,
-            number,
-            task.name,
-            task.size,
-            trial.kind.value,
-            length=trial.length,
-            seconds=trial.seconds,
-            message=trial.message,
-            answer=candidate.answer,
-            expanded=trial.expanded,
-            candidate=split == "training" and not self.direct,
-        )
+        tried = Ran(split, number, task.name, task.size, trial.kind.value, trial.length)
+        tried = replace(tried, seconds=trial.seconds, message=trial.message, expanded=trial.expanded)
+        yield replace(tried, answer=candidate.answer, candidate=split == "training" and not self.direct)
         return trial
 
     def _ground(self, number: int, task: Task) -> GroundedTask:

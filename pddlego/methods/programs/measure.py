@@ -13,7 +13,7 @@ from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, PublishedShares
 from pddlego.methods.programs.events import Began, Chosen, Evaluated, ProgramWritten, Ran, Sampled
 from pddlego.methods.programs.options import HEURISTIC, PLAN, PROGRAM, SHOWN
-from pddlego.methods.programs.printed import coverage
+from pddlego.methods.programs.records.published import coverage
 from pddlego.methods.setting_files import published
 from pddlego.runs.summary import LastingError, Measures
 from pddlego.util.text import count

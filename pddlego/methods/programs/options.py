@@ -74,6 +74,20 @@ _HEURISTIC_PARTS = {
 
 PROGRAM, PLAN, HEURISTIC, DIRECT = "program", "plan", "heuristic", "heuristic-direct"
 
+_HEURISTICS = (HEURISTIC, DIRECT)
+_WRITING = (PROGRAM, *_HEURISTICS)
+
+READ_BY = {
+    "planner": (*_HEURISTICS, PLAN),
+    **dict.fromkeys(("patience", "parity", "tasks_no_names", "task_memory"), _WRITING),
+    **dict.fromkeys(("prompts", "debug_rounds", "curve", "hurry"), (PROGRAM,)),
+    **dict.fromkeys(("strategy", "strategy_rounds", "programs"), (PROGRAM,)),
+    **dict.fromkeys(("candidates", "training_timeout"), _HEURISTICS),
+    "baseline": (PLAN,),
+    "horizon": ("random",),
+}
+"""The modes that read an option (`Method.read_by`)."""
+
 MODES = (
     Mode(PROGRAM, "the model writes a program that plans for every task", PLANNING, {**_PARTS, **PSEUDOCODE_PARTS}),
     Mode(HEURISTIC, "the model writes heuristics, and the best one guides the search", PLANNING, _HEURISTIC_PARTS),

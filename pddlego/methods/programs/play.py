@@ -22,6 +22,7 @@ from pddlego.methods.base import Tools, Variant, parse_variant
 from pddlego.methods.planning_settings import example_action
 from pddlego.methods.programs.events import SOLVED, Began, Evaluated, ProgramWritten, Ran, failure_counts, reasons
 from pddlego.methods.programs.heuristics import HeuristicDialogue, is_out_of_requests
+from pddlego.methods.programs.limits import first_programs, limits_within, task_limits
 from pddlego.methods.programs.options import (
     MODES,
     NO_COT,
@@ -34,7 +35,7 @@ from pddlego.methods.programs.options import (
     SHOWN,
     ProgramOptions,
 )
-from pddlego.methods.programs.setting import Benchmark, ProgramSetting, first_programs, limits_within, task_limits
+from pddlego.methods.programs.setting import Benchmark, ProgramSetting
 from pddlego.methods.programs.strategy import StrategyCorrection
 from pddlego.methods.programs.trial import Trial, TrialKind, attempt, code_of, grown, operators
 from pddlego.models.base import Feedback, Message
@@ -232,17 +233,8 @@ class _ProgramDialogue:
         trial = attempt(self.sandbox, program, benchmark.domain, task, limits, self._paper, numeric=benchmark.numeric)
         if trial.kind is TrialKind.TIMEOUT:
             self.budget.check_time(shorter)
-        yield Ran(
-            split,
-            number,
-            task.name,
-            task.size,
-            trial.kind.value,
-            length=trial.length,
-            seconds=trial.seconds,
-            message=trial.message,
-            answer=answer,
-        )
+        tried = Ran(split, number, task.name, task.size, trial.kind.value, trial.length)
+        yield replace(tried, seconds=trial.seconds, message=trial.message, answer=answer)
         return trial
 
     def _evaluate(self, answer: int, final: bool) -> Generator[Event, None, tuple[str, ...]]:

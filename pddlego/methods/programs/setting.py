@@ -1,15 +1,14 @@
-"""The settings of generalized planning, and the limits of programs and heuristics."""
+"""The settings of generalized planning."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pddlego.episode.budget import Budget
 from pddlego.errors import UsageError
 from pddlego.methods.base import UpperBound, Variant, parse_variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
-from pddlego.methods.programs import llm_genplan
+from pddlego.methods.programs.limits import candidates_of, first_programs, strategy_rounds
 from pddlego.methods.programs.options import (
     DIRECT,
     HEURISTIC,
@@ -20,18 +19,17 @@ from pddlego.methods.programs.options import (
     NO_NAMES,
     NO_REFLECTION,
     NO_STRATEGY_DEBUG,
-    NO_VARIANTS,
     PROGRAM,
     PSEUDOCODE_PARTS,
     SHOWN,
     ProgramOptions,
 )
+from pddlego.methods.programs.records import llm_genplan
 from pddlego.methods.setting_files import prompt_texts
 from pddlego.models.transcript import Conversation, TranscriptName, choose
 from pddlego.pddl import Domain
 from pddlego.planning import Planner
-from pddlego.sandbox import Isolation, Sandbox, SandboxLimits
-from pddlego.sandbox.result import PATIENCE
+from pddlego.sandbox import Isolation, Sandbox
 from pddlego.tasks import Tasks
 
 
@@ -78,7 +76,7 @@ class ProgramSetting(PlanningSetting):
         return llm_genplan.cached_conversations(place, self.file.domain or self.name)
 
     def check_mode(self, variant: Variant) -> None:
-        """Raises `UsageError` for numbers where heuristics or blind search plan, and if names must be hidden and the
+        """Raise `UsageError` for numbers where heuristics or blind search plan, and if names must be hidden and the
         user's own tasks have no version without names, for parts that only a strategy in pseudocode has, and for the
         `authors` where nothing of theirs is sent."""
         unknown = [part for part in variant.without if part in PSEUDOCODE_PARTS and not self.pseudocode]
@@ -87,7 +85,7 @@ class ProgramSetting(PlanningSetting):
             raise UsageError(f"{variant} has no effect here", reason, "Add --set strategy=pseudocode.")
         if self.authors and variant.mode.name in (HEURISTIC, DIRECT):
             reason = "The authors' conversations ask for programs, and have no prompt for a heuristic."
-            raise UsageError(f"--prompts has no effect in mode {variant}", reason, f"Use mode {PROGRAM}.")
+            raise UsageError(f"--set prompts has no effect in mode {variant}", reason, f"Use mode {PROGRAM}.")
         if variant.mode.name in (HEURISTIC, DIRECT) or NO_HEURISTIC in variant.without:
             self.refuse_numbers(str(variant))
         if NO_NAMES not in variant.without or self.folder is None or self.nameless_folder is not None:
@@ -98,54 +96,9 @@ class ProgramSetting(PlanningSetting):
             raise UsageError(f"-no-{NO_NAMES} needs the tasks {self.folder.place} without names", reason, advice)
 
     def check(self, planner: Planner) -> None:
-        """Raises `UsageError` if this machine cannot isolate programs as required."""
+        """Raise `UsageError` if this machine cannot isolate programs as required."""
         with Sandbox(self.isolation) as sandbox:
             sandbox.layers()
-
-
-def task_limits(options: ProgramOptions, evaluating: bool) -> SandboxLimits:
-    """The limits of a program for one task."""
-    seconds = options.eval_timeout if evaluating and options.eval_timeout is not None else options.task_timeout
-    return SandboxLimits(seconds=seconds, memory=options.task_memory, patience=options.patience or PATIENCE)
-
-
-_TRAINING, _PRINTED, _PROPERTY = 10.0, 300.0, 30.0
-"""The seconds for a heuristic on a training task, the paper's on any task, and those for the property of a direct
-heuristic on a training task."""
-
-
-def heuristic_limits(options: ProgramOptions, evaluating: bool, direct: bool = False) -> SandboxLimits:
-    """The limits of the search that a heuristic guides, for one task."""
-    own, default = (options.eval_timeout, options.task_timeout) if evaluating else (options.training_timeout, _TRAINING)
-    seconds = own or (_PRINTED if options.parity == "paper" else default)
-    if direct and not evaluating:
-        seconds = own or _PROPERTY
-    return SandboxLimits(seconds=seconds, memory=options.task_memory, patience=options.patience or PATIENCE)
-
-
-def candidates_of(options: ProgramOptions, direct: bool = False) -> int:
-    """The number of heuristics that the model writes."""
-    return options.candidates or (10 if direct else 25 if options.parity == "paper" else 5)
-
-
-def first_programs(options: ProgramOptions, variant: Variant) -> int:
-    """The number of first programs that the model writes."""
-    if NO_VARIANTS in variant.without:
-        return 1
-    return options.programs or (3 if options.strategy == "pseudocode" else 1)
-
-
-def strategy_rounds(options: ProgramOptions) -> int:
-    """The maximum number of corrections of a strategy."""
-    return 5 if options.strategy_rounds is None else options.strategy_rounds
-
-
-def limits_within(budget: Budget, limits: SandboxLimits) -> tuple[SandboxLimits, bool]:
-    """The limits of a task, and whether the time that is left for the episode shortens them."""
-    left = budget.seconds_left
-    if left is None or left >= limits.seconds:
-        return limits, False
-    return replace(limits, seconds=left, patience=1.0), True
 
 
 def load(name: str, options: ProgramOptions) -> ProgramSetting:
@@ -162,8 +115,11 @@ def load(name: str, options: ProgramOptions) -> ProgramSetting:
     if options.prompts:
         authors = setting.recordings(options.prompts)
         if authors is None or options.tasks != options.prompts:
-            reason, advice = "They show the tasks of a clone.", "Add --tasks and --prompts llm-genplan:PATH."
-            raise UsageError(f"--prompts {options.prompts} cannot be sent", reason, advice)
+            reason, advice = (
+                "They show the tasks of a clone.",
+                "Add --tasks llm-genplan:PATH.",
+            )
+            raise UsageError(f"prompts={options.prompts} cannot be sent", reason, advice)
         texts = "\n".join(turn.prompt for conversation in authors for turn in conversation.turns)
         setting = replace(setting, authors=tuple(authors), sources={**setting.sources, "authors": texts})
     return setting

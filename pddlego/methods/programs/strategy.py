@@ -14,9 +14,10 @@ from pddlego.episode.budget import Budget
 from pddlego.episode.events import Event
 from pddlego.methods.base import Tools
 from pddlego.methods.programs.events import Followed, StrategyChosen
+from pddlego.methods.programs.limits import strategy_rounds
 from pddlego.methods.programs.options import SHOWN, ProgramOptions
 from pddlego.methods.programs.reference_model import FollowRequest
-from pddlego.methods.programs.setting import Benchmark, strategy_rounds
+from pddlego.methods.programs.setting import Benchmark
 from pddlego.methods.programs.trial import Trial, TrialKind, judged, operators
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import PddlSyntaxError

@@ -14,7 +14,7 @@ from pddlego.pddl import Domain
 from pddlego.pddl.conditions import And, number
 from pddlego.pddl.sexpr import Sexpr, read_sexprs
 from pddlego.planning import Plan, PlanStep, validate
-from pddlego.planning.validate import FaultKind, PlanFault
+from pddlego.planning.validation.fault import FaultKind, PlanFault
 from pddlego.runs.folders import find_journal
 from pddlego.runs.journal import Codec, read_journal
 from pddlego.sandbox import CallResult, Sandbox, SandboxLimits, Status

@@ -20,8 +20,10 @@ class _TextGames(Method):
     searches = part("loading.searches")
     upper_bound = part("loading.upper_bound")
     run = part("play.play")
+    learned = part("transitions.learned_from_games")
     checks = part("doctor.checks")
     first_requests = part("doctor.first_requests")
+    suiting_mode = part("doctor.suiting_mode")
     referee = part("rewards.referee")
     rewards = part("rewards.ExpertPrompt")
 

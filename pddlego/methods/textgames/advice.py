@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice, takewhile
 
 from pddlego.errors import TooManyCasesError
 from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.settings import GameSetting, MapRule
-from pddlego.pddl import Atom, Defect, DefectKind, Formula
+from pddlego.pddl import Atom, DefectKind, Formula
 from pddlego.pddl.conditions import Not, changed_atoms, required_atoms, walk
-from pddlego.pddl.exclusive import contradictions, never_together, one_way
+from pddlego.pddl.exclusive import never_together
+from pddlego.pddl.invariants import contradictions, one_way
+from pddlego.pddl.rules import remark
 from pddlego.planning import PlanStatus, TriedRung
 from pddlego.planning.state import State
+from pddlego.planning.why.relaxed import Relaxation
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
 
@@ -25,10 +28,17 @@ _MOST_FACTS, _MOST_WORK = 100, 100_000
 """Limits on the search for a fact that makes a goal false: facts, and steps of evaluation."""
 
 
-def missing_facts(knowledge: Knowledge, tried: Sequence[TriedRung], rule: MapRule | None = None) -> tuple[str, ...]:
-    """Advice for each reason why no goal has a plan; with the `rule` of a map, also the places that are cut off."""
+def missing_facts(
+    knowledge: Knowledge, tried: Sequence[TriedRung], rule: MapRule | None = None, task: str = ""
+) -> tuple[str, ...]:
+    """Advice for each reason why no goal has a plan; with the `rule` of a map, also the places that are cut off.
+
+    Missing facts are those about what other facts name, or else the `task`, and come first.
+    """
     unreachable = {rung.name for rung in tried if rung.status is PlanStatus.UNSOLVABLE}
-    needed = list(_needed_by_all(knowledge)) if unreachable else []
+    higher = takewhile(lambda rung: rung.status is not PlanStatus.ALREADY_TRUE, tried)  # nothing below is missed
+    wanted = unreachable.intersection(rung.name for rung in higher)
+    needed = [*_not_held(knowledge, wanted, task), *_needed_by_all(knowledge)] if unreachable else []
     for rung in knowledge.ladder if knowledge.written else ():
         if rung.name in unreachable and (reason := never_together(knowledge.domain, rung.goal)):
             needed.append(f"{rung.name}: {reason}")
@@ -51,6 +61,45 @@ _NO_GOALS = (
     "no <goals> were found in the answer, so only the goal of the problem file was tried: write one condition per line "
     'between <goals> and </goals>, or in "goals" of an edit'
 )
+
+
+def _not_held(knowledge: Knowledge, unreachable: Collection[str], task: str) -> Iterator[str]:
+    """The missing facts, which no action makes true, of the first goal that cannot be reached and needs any."""
+    domain, problem, missing = knowledge.domain, knowledge.problem, tuple[Atom, ...]()
+    with suppress(TooManyCasesError):
+        relaxed = Relaxation(domain, problem, Work(_MOST_WORK))
+        goals = (rung.goal for rung in knowledge.ladder if rung.name in unreachable and not rung.explores)
+        missing = next(filter(None, (relaxed.missing(goal, _MOST_COMPARED) for goal in goals)), ())
+    named = {arg for fact in problem.facts for arg in fact.args}
+    objects, text = [item.name for item in problem.sorted_objects()], _words(task)
+
+    conditions = {atom.predicate for action in domain.actions for atom in required_atoms(action.precondition)}
+
+    def rank(atom: Atom) -> tuple[bool, int]:
+        """An action that lacks a condition comes before a goal that has another way, such as to be confirmed."""
+        names = [arg for arg in atom.args if not arg.startswith("?")]
+        nearness = 0 if named.intersection(names) else 1 if any(_words(name) in text for name in names) else 2
+        return atom.predicate not in conditions, nearness
+
+    def is_other(atom: Atom) -> bool:
+        """Whether the task has none of its names, without their numbers."""
+        return not any(_words(re.sub(r"_\d+$", "", name)) in text for name in atom.args)
+
+    first = min(map(rank, missing), default=None)
+    for atom in sorted((atom for atom in missing if rank(atom) == first), key=is_other)[:_MOST_NOT_HELD]:
+        shown = " ".join("…" if arg.startswith("?") else arg for arg in (atom.predicate, *atom.args))
+        alike = [name for arg in atom.args for name in objects if name != arg and _is_part(arg, name)]
+        hint = f"; the file has {', '.join(alike[:_MOST_NOT_HELD])}: is that the same?" if alike else ""
+        yield f"there is no ({shown}), and no action makes one{hint}"
+
+
+_MOST_NOT_HELD, _MOST_COMPARED = 5, 100
+"""The maximum numbers of missing facts that are named, and of those from which they are chosen."""
+
+
+def _is_part(name: str, other: str) -> bool:
+    """Whether all words of one name are in the other, in their order."""
+    return _words(name) in _words(other) or _words(other) in _words(name)
 
 
 def _needed_by_all(knowledge: Knowledge) -> Iterator[str]:
@@ -119,12 +168,10 @@ def with_losses(proposal: ProblemProposal, situation: PromptContext, setting: Ga
     how = "the deleted objects took facts with them" if proposal.report else "the file leaves out facts"
     shown = " ".join(lost[:_MOST_LOST]) + (f" and {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else "")
     message = f"{how} that nothing contradicts: {shown}. Add those that are still true, with the present names"
-    defects = [Defect(DefectKind.LOST_FACT, lost[0], message, blocking=False)] if lost else []
-    known = {*one_way(before, invariants), *lost}
-    new = (
-        line for line in one_way(proposal.problem, invariants) if known.isdisjoint((line, line.rpartition("add ")[2]))
-    )
-    defects += [Defect(DefectKind.ONE_WAY, line, line, blocking=False) for line in itertools.islice(new, _MOST_LOST)]
+    defects = [remark(DefectKind.LOST_FACT, lost[0], message)] if lost else []
+    known = {*one_way(before, invariants)}
+    ways = (way for way in one_way(proposal.problem, invariants) if way not in known and str(way.missing) not in lost)
+    defects += [remark(DefectKind.ONE_WAY, str(way), str(way)) for way in islice(ways, _MOST_LOST)]
     return replace(proposal, defects=(*proposal.defects, *defects))
 
 
@@ -146,9 +193,9 @@ def lost_facts(proposal: ProblemProposal, situation: PromptContext, setting: Gam
     new = problem.facts - knowledge.problem.facts
     renamed = {_in_any_order(fact, arg) for fact in new for arg in fact.args[:_MOST_LOST]}
     together = replace(problem, facts=problem.facts.union(lost))
-    undone = (fact for exchange in news for fact in exchange.undone or ())
-    denied = re.findall(r"\([^()]*\)", " ".join((*contradictions(together, knowledge.invariants), *undone)))
-    against = {(name, *sorted(args)) for name, *args in (text.strip("()").split() for text in denied)}
+    undone = (fact.strip("()").split() for exchange in news for fact in exchange.undone or ())
+    denied = (fact for violation in contradictions(together, knowledge.invariants) for fact in violation.facts)
+    against = {*map(_in_any_order, denied), *((name, *sorted(args)) for name, *args in undone)}
     effects = (effect for action in knowledge.domain.actions for effect in changed_atoms(action.effect))
     fleeting = {atom.predicate for atom, value in effects if not value}
     unsure = fleeting if any(exchange.undone is None for exchange in news) else set()

@@ -21,9 +21,11 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 
 from pddlego.episode.approval import REJECTED_BY_PERSON, Approver, Decision, Question, RecordedApprover, ask_approval
 from pddlego.episode.ask import ask
@@ -46,7 +48,16 @@ from pddlego.methods.textgames.formalize import (
     PromptContext,
     Proposal,
 )
+from pddlego.methods.textgames.formalize.confirmed import unless_taken_back
+from pddlego.methods.textgames.formalize.constraint import (
+    CONSTRAINT,
+    constraint_request,
+    is_pddl,
+    kept_faults,
+    read_kept,
+)
 from pddlego.methods.textgames.formalize.contents import CONTENTS, contents_request, read_contents
+from pddlego.methods.textgames.formalize.look import wanted_things
 from pddlego.methods.textgames.formalize.problems import (
     read_file,
     unless_contradicting,
@@ -55,7 +66,8 @@ from pddlego.methods.textgames.formalize.problems import (
     without_planned,
 )
 from pddlego.methods.textgames.games import FromFile, Game
-from pddlego.methods.textgames.knowledge import Knowledge, restored, written_text
+from pddlego.methods.textgames.keeping import Keeper
+from pddlego.methods.textgames.knowledge import Base, Knowledge, restored, written_text
 from pddlego.methods.textgames.memory import (
     UNREACHABLE,
     Memory,
@@ -64,7 +76,7 @@ from pddlego.methods.textgames.memory import (
     remedied,
     without_ablated,
 )
-from pddlego.methods.textgames.options import DOMAIN, RULES, requests_of
+from pddlego.methods.textgames.options import DOMAIN, RULES, TRANSITIONS, requests_of
 from pddlego.methods.textgames.reading.rules import LearnedRules
 from pddlego.methods.textgames.shortening import fitting_request
 from pddlego.methods.textgames.truth import Checker, GameReader, with_checks
@@ -82,11 +94,12 @@ from pddlego.models import Completion, Model, Request
 from pddlego.models.base import Feedback, incomplete
 from pddlego.models.prompts import Prompts
 from pddlego.models.transcript import TranscriptModel
-from pddlego.pddl import Defect, DefectKind, EditSyntaxError, EntryKind, Problem, diff
+from pddlego.pddl import TRUE, DefectKind, EditSyntaxError, EntryKind, Formula, Problem, diff
 from pddlego.pddl.edit import domain_diff
-from pddlego.pddl.exclusive import contradictions
+from pddlego.pddl.invariants import contradictions
+from pddlego.pddl.rules import remark
 from pddlego.planning import Planner, PlanStatus, PlanStep
-from pddlego.planning.ladder import Rung, climb
+from pddlego.planning.ladder import LadderResult, Rung, climb
 from pddlego.runs.store import installed_version
 from pddlego.runs.summary import ENGINE, GAME_FILE
 from pddlego.util.limits import Clock
@@ -118,6 +131,7 @@ def _started(episode: EpisodeSetup, model: Model, file: Mapping[str, str]) -> St
             **({"writes_domain": True} if episode.writes_domain else {}),
             **({DOMAIN.kind: begun_with} if episode.writes_domain and begun_with else {}),
             **({RULES.kind: rules} if (rules := setting.start.learned.text) else {}),
+            **({TRANSITIONS.kind: taught} if (taught := setting.sources.get(TRANSITIONS.option)) else {}),
             **({GAME_FILE: file} if file else {}),
             **({ENGINE: engine} if (engine := _engine(setting.packages)) else {}),
         },
@@ -142,8 +156,8 @@ def _accepted(before: Problem, proposal: ProblemProposal, source: Source = "mode
     """Make the event of an accepted problem: what it changes, and its harmless defects."""
     changed = diff(before, proposal.problem, dict(proposal.renamed))
     # The next request shows them to the model.
-    messages = contradictions(proposal.problem, proposal.knowledge.invariants)
-    harmless = (Defect(DefectKind.CONTRADICTION, message, message, blocking=False) for message in messages)
+    messages = map(str, contradictions(proposal.problem, proposal.knowledge.invariants))
+    harmless = (remark(DefectKind.CONTRADICTION, message, message) for message in messages)
     defects = (*proposal.defects, *harmless)
     return Accepted(
         kind="problem",
@@ -221,6 +235,18 @@ def plan_question(commands: Sequence[str], goal: str, preview: tuple[Event, ...]
 
 Intentions = tuple[Intention, ...]
 
+_NOTHING_NEW = {PlanStatus.UNSOLVABLE, PlanStatus.ALREADY_TRUE}
+
+
+def _looked(proposal: ProblemProposal, planned: Planned) -> Mapping[str, set[PlanStatus]]:
+    """What came of the goals of each place of `look` for which a plan was sought."""
+    places = (place for place, goals in proposal.look.items() for _ in goals)
+    tried = (rung.status for rung in planned.tried if rung.name == LOOK_GOAL)
+    statuses = defaultdict[str, set[PlanStatus]](set)
+    for place, status in zip(places, tried, strict=False):
+        statuses[place].add(status)
+    return statuses
+
 
 @dataclass(frozen=True)
 class Agents:
@@ -242,9 +268,7 @@ def _recorded_agents(agents: Agents, trace: Trace, source: str) -> Agents:
 
 def _meaning(answer: str, proposal: Proposal, before: Problem) -> object:
     """What a rejected answer says: its files and the lines that cannot be applied if it was read, or else its words."""
-    is_file = (
-        isinstance(proposal, ProblemProposal) and not proposal.knowledge.learned.rules and proposal.problem != before
-    )
+    is_file = isinstance(proposal, ProblemProposal) and not proposal.by_rules and proposal.problem != before
     if isinstance(proposal, ProblemProposal) and (proposal.report or is_file):
         failed = tuple(
             str(entry) for entry in proposal.entries if entry.kind in (EntryKind.REFUSED, EntryKind.UNMATCHED)
@@ -258,7 +282,7 @@ class PlanningPolicy:
 
     `knowledge` holds the last accepted problem, and `sought` the things that the last plan looks for. `look` looks
     around in the game. `hint` is the feedback of a user who rejected a plan or a command: the next request begins with
-    it.
+    it. The `keeper` says what plans must keep.
     """
 
     def __init__(
@@ -266,9 +290,11 @@ class PlanningPolicy:
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.knowledge = self.setting.start
+        self.keeper = Keeper(episode.options.unknown, self.knowledge)
         self.hint = Retry()
         self.rung: str | None = None
         self.sought = frozenset[str]()
+        self._tour: Mapping[str, Sequence[Formula]] = {}
         self.agents, self._formalizer, self._planner = agents, agents.formalizer, agents.planner
         self._world, self._memory, self._rules, self._budget = world, world.memory, world.rules, world.budget
         self._look = look
@@ -280,7 +306,8 @@ class PlanningPolicy:
 
     def go_back(self, restart: Restart) -> None:
         """Restore the knowledge of a recorded episode. A corrected problem is planned with immediately."""
-        self.knowledge = restored(self.setting.start, restart.written, restart.before)
+        knowledge = restored(self.setting.start, restart.written, restart.before)
+        self.knowledge = replace(knowledge, base=Base(restart.before, restart.covered_observations))
         self._placeholders.used(restart.before)
         nothing_to_ask = self.episode.plans and not self._memory.news
         self._given = restart.corrected or (restart.before if nothing_to_ask else None)
@@ -295,8 +322,11 @@ class PlanningPolicy:
         if following := self._following():
             return following
         expected = self._as_expected()
-        if expected is not None:
-            proposal = ProblemProposal(self.knowledge.with_problem(expected))
+        if expected == self.knowledge.problem:  # the same commands would follow without end
+            last = self._memory.news[-1].command
+            self._notes += (f"'{last}' went as planned and left the file as it was: something is missing in it",)
+        elif expected is not None:
+            proposal = ProblemProposal(self.knowledge.with_problem(expected), look=self._tour)
             attempt = yield from self._plan(Retry(), str(expected), proposal, source="plan")
             if attempt.value is not None:
                 self._memory.went_as_planned()
@@ -304,11 +334,11 @@ class PlanningPolicy:
             if attempt.feedback is not None and attempt.feedback.category == REJECTED_BY_PERSON:
                 self.hint = Retry(0, attempt.answer, attempt.feedback)
         first, self.hint = self.hint, Retry()
-        self._was_asked = False
+        self._was_asked, is_given = False, self._given is not None
         attempt = yield from refine(self._attempt, self.episode.most_retries, first)
         if attempt.value is None:
             raise EpisodeOver(Outcome.NO_PLAN, attempt.failure)
-        if self._was_asked:  # else the problem was given, and what it does not cover is still news
+        if self._was_asked or not is_given:  # what a given problem does not cover is still news
             self._memory.news = []
         return attempt.value
 
@@ -400,10 +430,11 @@ class PlanningPolicy:
         proposal = unless_incomplete(self._formalizer.read(completion.text, situation), completion)
         if not isinstance(proposal, ProblemProposal):
             return proposal
-        proposal = unless_contradicting(proposal, self.knowledge, situation.retry.attempt >= self.episode.most_retries)
-        read_by_rules = bool(proposal.knowledge.learned.rules)  # from all observations, not from the last problem
-        skipped = read_by_rules or "feedback" in self.episode.without
-        return proposal if skipped else with_losses(proposal, situation, self.setting)
+        last = situation.retry.attempt >= self.episode.most_retries
+        proposal = unless_contradicting(proposal, self.knowledge, last)
+        if proposal.by_rules or "feedback" in self.episode.without:
+            return proposal
+        return with_losses(unless_taken_back(proposal, situation, last), situation, self.setting)
 
     def _plan(
         self, retry: Retry, answer: str, proposal: ProblemProposal, source: Source = "model"
@@ -414,12 +445,20 @@ class PlanningPolicy:
             yield planned
             reason = f"the planner failed, not because of the answer: {planned.tried[-1].message}"
             raise EpisodeOver(Outcome.CRASHED, reason)
+        is_constrained = source == "model" and not intentions and self._is_constrained(proposal)
+        if is_constrained and retry.attempt:  # asked once more, perhaps an exit was forgotten
+            yield from self._accept(proposal, source)
+            yield planned
+            raise EpisodeOver(Outcome.NO_PLAN, self.keeper.prevents(planned))
         if not intentions:
             feedback = with_unmatched(no_plan(planned.tried), proposal.report)
             if source == "model" and "feedback" not in self.episode.without:
                 facts = self._rules.with_script_facts(proposal.problem)
-                advice = missing_facts(proposal.knowledge.with_problem(facts), planned.tried, self.setting.map)
-                feedback = replace(feedback, evidence=(*feedback.evidence, *advice))
+                advice = missing_facts(
+                    *(proposal.knowledge.with_problem(facts), planned.tried, self.setting.map, self._world.game.task)
+                )
+                demand = f"each plan must keep {self.keeper.constraint}, and without it there is a plan"
+                feedback = replace(feedback, evidence=(*[demand] * is_constrained, *feedback.evidence, *advice))
             yield planned
             self._budget.check_time()  # if the episode's time ran out, the problem is not to blame
             if source == "plan":
@@ -437,10 +476,9 @@ class PlanningPolicy:
             steps = tuple(PlannedStep("(by a person)", intention.command) for intention in intentions)
             planned = replace(planned, plan=steps)
         yield from self._accept(proposal, source)
-        statuses = [rung.status for rung in planned.tried if rung.name == LOOK_GOAL]
-        nothing = (PlanStatus.UNSOLVABLE, PlanStatus.ALREADY_TRUE)
-        vain = (place for place, status in zip(proposal.look, statuses, strict=False) if status in nothing)
-        self._notes += tuple(f"look {place}: no plan leads to anything new there" for place in vain)
+        if source == "model":
+            vain = (place for place, statuses in _looked(proposal, planned).items() if statuses <= _NOTHING_NEW)
+            self._notes += tuple(f"look {place}: no plan leads to anything new there" for place in vain)
         yield planned
         return Attempt(answer, intentions)
 
@@ -460,25 +498,89 @@ class PlanningPolicy:
 
         The problem includes the facts, and the ladder the goals, that a fixed script of the setting adds.
         """
-        knowledge = proposal.knowledge.with_problem(self._rules.with_script_facts(proposal.problem))
-        asked = (Rung(LOOK_GOAL, goal) for goal in proposal.look.values())
-        first = [*(rung.explores for rung in knowledge.ladder), True].index(True)
-        rungs = (*knowledge.ladder[:first], *asked, *knowledge.ladder[first:])
-        ladder = climb(
-            *(self._planner, knowledge.domain, knowledge.problem, self._rules.ladder(rungs)),
-            lambda step: self._objection(knowledge, step),
-            lambda: self._budget.seconds_left,
-        )
+        knowledge, rungs = self._task_of(proposal)
+        for kept in self.keeper.ladders(knowledge, rungs):
+            ladder = self._climbed(knowledge, kept, self.keeper.forbids)
+            if ladder.plan is not None:
+                break
         self.rung = ladder.rung
         goals = (rung.goal for rung in self._rules.ladder(knowledge.ladder) if rung.name == ladder.rung)
         self.sought = frozenset().union(*map(knowledge.sought_for, goals))
-        return intended(knowledge, ladder)
+        intentions, planned = intended(knowledge, ladder)
+        looked = _looked(proposal, planned)
+        done = {place for place, statuses in looked.items() if PlanStatus.ALREADY_TRUE in statuses}
+        if ladder.rung == LOOK_GOAL:
+            self.sought = wanted_things(knowledge, self.setting.map)
+            reached = next(place for place, statuses in looked.items() if PlanStatus.SOLVED in statuses)
+            left = {place: goals for place, goals in proposal.look.items() if place not in looked}
+            intentions, planned, others = self._toured(knowledge, left, intentions, planned)
+            done |= {reached, *others} if self.episode.options.replan != "every-step" else set()
+        self._tour = {place: goals for place, goals in proposal.look.items() if place not in done}
+        return intentions, planned
 
-    def _objection(self, knowledge: Knowledge, step: PlanStep) -> str:
+    def _task_of(self, proposal: ProblemProposal) -> tuple[Knowledge, tuple[Rung, ...]]:
+        """The knowledge with the facts of the script, and the goals: what an answer looks for is before exploration."""
+        knowledge = proposal.knowledge.with_problem(self._rules.with_script_facts(proposal.problem))
+        asked = (Rung(LOOK_GOAL, goal) for goals in proposal.look.values() for goal in goals)
+        first = [*(rung.explores for rung in knowledge.ladder), True].index(True)
+        return knowledge, self._rules.ladder((*knowledge.ladder[:first], *asked, *knowledge.ladder[first:]))
+
+    def _climbed(
+        self, knowledge: Knowledge, rungs: tuple[Rung, ...], forbids: Callable[[PlanStep], str]
+    ) -> LadderResult:
+        return climb(
+            *(self._planner, knowledge.domain, knowledge.problem, rungs),
+            lambda step: self._objection(knowledge, step, forbids),
+            lambda: self._budget.seconds_left,
+        )
+
+    def _is_constrained(self, proposal: ProblemProposal) -> bool:
+        """Whether the constraint is the reason why a problem has no plan: there is one that breaks it."""
+        return self.keeper.constraint != TRUE and self._climbed(*self._task_of(proposal), lambda _: "").plan is not None
+
+    def _toured(
+        self,
+        knowledge: Knowledge,
+        look: Mapping[str, Sequence[Formula]],
+        intentions: Intentions,
+        planned: Planned,
+    ) -> tuple[Intentions, Planned, list[str]]:
+        """Add the ways to further places to a plan, one after another. Returns the places with a way, too."""
+        reached = list[str]()
+        for place, goals in look.items():
+            after = intentions[-1].after if intentions and len(intentions) == len(planned.plan) else None
+            # The plan ends before its end, nothing would end a tour, or what it makes of a constraint is not known.
+            if after is None or not self.sought or self.keeper.constraint != TRUE:
+                break
+            there = knowledge.with_problem(replace(knowledge.problem, facts=after))
+            rungs = [Rung(LOOK_GOAL, goal) for goal in goals]
+            ladder = climb(
+                *(self._planner, there.domain, there.problem, rungs), seconds_left=lambda: self._budget.seconds_left
+            )
+            if ladder.plan is not None:
+                more, way = intended(there, ladder)
+                intentions, planned = (*intentions, *more), replace(planned, plan=(*planned.plan, *way.plan))
+                reached.append(place)
+        return intentions, planned, reached
+
+    def over(self, observed: Observed) -> Iterator[Event]:
+        """Learn from the command that ended the game, or was the last one."""
+        return iter(())
+
+    def goes_on(self, following: Intention | None) -> bool:
+        """Whether a tour (`look`) goes on although something sought was named: before it leaves the place."""
+        rule = self.setting.map
+        if self.rung != LOOK_GOAL or following is None or rule is None:
+            return False
+        return not any(fact.predicate == rule.here for fact in following.effects[1])
+
+    def _objection(self, knowledge: Knowledge, step: PlanStep, forbids: Callable[[PlanStep], str]) -> str:
         """The reason why no plan may begin with this step now; empty if one may."""
         command = knowledge.command(step)
         if not command:
             return "how to do that is not known yet"
+        if room := forbids(step):
+            return f"it enters {room}, whose name is not known"
         return self._memory.refusals.objection(normalize_command(command, self._world.seen.valid_commands))
 
     def _events_of(self, proposal: ProblemProposal, source: Source) -> tuple[Accepted, ...]:
@@ -491,22 +593,30 @@ class PlanningPolicy:
         events = self._events_of(proposal, source)
         if source == "model" and (proposal.problem != self.knowledge.problem or len(events) > 1):
             self._memory.problem_changed()
-        self.knowledge = proposal.knowledge
+        before, self.knowledge = self.knowledge, proposal.knowledge
+        goes_on = source == "plan" and before.learned.rules  # the rules read the step, or add its effects
+        if not (proposal.by_rules or goes_on) and (source == "model" or before.base is not None):
+            unread = () if source == "plan" or self._was_asked else self._memory.news
+            base = Base(proposal.problem, len(self._memory.history) - len(unread))
+            self.knowledge = replace(proposal.knowledge, base=base)
         self._placeholders.used(self.knowledge.problem)
-        if source == "model":  # else the notes on the model's last answer are still to be shown
+        if source == "model" and (proposal.notes or self._was_asked):  # else the last ones are still to be shown
             self._notes = proposal.notes
         yield from events
 
     def _situation(self, retry: Retry) -> PromptContext:
         """All that a request may show: the knowledge, the observations, and how the last answer failed."""
+        news = tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE)))
+        is_refused = any(exchange.refused for exchange in news)
         seen = Observations(
-            news=tuple(self._memory.to_read(retry.attempt, retry.failed_with(UNREACHABLE))),
+            news=news,
             history=tuple(self._memory.history),
             valid_commands=self.setting.asking.shown(self._world.seen.valid_commands),
             refused=self._memory.refusals.repeated,
             repeating=self._memory.repeating,
             kinds=self._world.seen.kinds,
             things=self._world.seen.things,
+            place=self.setting.observing.read(self._world.seen.look) if is_refused else "",
             every_command=self._world.every_command,
         )
         situation = PromptContext(
@@ -515,7 +625,7 @@ class PlanningPolicy:
             seen,
             retry,
             notes=self._notes,
-            contradictions=contradictions(self.knowledge.problem, self.knowledge.invariants),
+            contradictions=tuple(map(str, contradictions(self.knowledge.problem, self.knowledge.invariants))),
             placeholder=self._placeholders.next,
             reworded=retry.repeated if self._takes_no_temperature else 0,
             reader=self.setting.reader,
@@ -523,7 +633,7 @@ class PlanningPolicy:
         return without_ablated(situation, self.episode.without)
 
     def _ask(self, situation: PromptContext) -> Generator[Event, None, tuple[Completion, PromptContext]]:
-        """Send the requests of an attempt: one, or one for each part in mode `full-steps`.
+        """Send the requests of an attempt: one, or one for each part in mode `full+steps`.
 
         Returns the last answer, and the situation with the answers before it.
         """
@@ -559,6 +669,7 @@ class Agent:
         clock: Clock = time.monotonic,
         restart: Restart | None = None,
         checker: Checker | GameReader | None = None,
+        policy: type[PlanningPolicy] = PlanningPolicy,
     ) -> None:
         self.episode, self.setting = episode, episode.setting
         self.restart, self._agents, self._checker = restart, agents, checker
@@ -569,11 +680,12 @@ class Agent:
         self._memory = Memory(episode.plans and "remedies" not in episode.without, episode.options.history == "all")
         self._world = GameSession(episode, game, self._memory, self._budget)
         self._rules = self._world.rules
-        self._policy = PlanningPolicy(episode, agents, self._world, self._look_again)
+        self._policy = policy(episode, agents, self._world, self._look_again)
 
     def run(self) -> Iterator[Event]:
         """Play to the end. The last event is always `Ended`, whatever happens; see `played`."""
         events = self._episode() if self._repeated is None else self._resume(self._repeated)
+        events = self._policy.keeper.follow(events)
         if self._checker is not None:
             events = with_checks(events, self._checker)
         return played(events, self._budget)
@@ -587,6 +699,8 @@ class Agent:
         game = self._world.game
         file = game.file if isinstance(game, FromFile) else {}
         yield _started(self.episode, self._agents.model, file)
+        if self.setting.constraint and self.episode.plans:
+            yield from self._constrained(self.setting.constraint)
         yield self._world.start()
         if self.restart is not None and self._repeated is None:
             yield from self._go_back(self.restart)
@@ -597,6 +711,33 @@ class Agent:
                 raise EpisodeOver(Outcome.STEP_LIMIT, f"not won within {count(rounds, 'plan')}")
             intentions = yield from self._policy.decide()
             yield from self._execute(intentions)
+
+    def _constrained(self, text: str) -> Generator[Event, None, None]:
+        """Find out what plans must keep, in PDDL. Raises `EpisodeOver` if no answer of the model says it."""
+        restart = self.restart if self._repeated is None else None
+        text = (restart.constraint if restart else "") or text
+        if is_pddl(text):
+            formula = str(read_kept(text)[0])
+            yield Accepted(CONSTRAINT, formula, added=(formula,), source="plan")
+            yield from restart.broken if restart else ()
+            return
+        attempt = yield from refine(partial(self._formalize, text), self.episode.most_retries)
+        if attempt.value is None:
+            reason = f"the game was not begun, because '{text}' could not be formalized: {attempt.failure}"
+            raise EpisodeOver(Outcome.NO_PLAN, reason)
+
+    def _formalize(self, sentence: str, retry: Retry) -> Generator[Event, None, Attempt[str]]:
+        """Ask the model once what a sentence is in PDDL."""
+        start = self.setting.reader.reference or self.setting.start
+        request = constraint_request(Prompts(self.setting.asking.prompts), sentence, self.setting.reader, start, retry)
+        answer = (yield from ask(self._policy.agents.model, request, self._budget, retry.attempt)).text
+        if faults := kept_faults(answer, start):
+            feedback = Feedback("invalid constraint", "the constraint cannot be used:", faults)
+            yield Rejected(retry.attempt, feedback, attempts=retry.attempts)
+            return Attempt(answer, feedback=feedback)
+        formula = str(read_kept(answer)[0])
+        yield Accepted(CONSTRAINT, formula, added=(formula,))
+        return Attempt(answer, formula)
 
     def _resume(self, recorded: Trace) -> Generator[Event, None, None]:
         """Repeat the recorded events, and go on. Raises `ReplayError` if the game answers otherwise than recorded."""
@@ -627,11 +768,15 @@ class Agent:
         Commands of fixed rules come first. They end the plan if the model must read the observations that follow.
         """
         options = self.episode.options
-        for planned in intentions:
+        found = False
+        for planned, following in zip_longest(intentions, intentions[1:]):
             followed = yield from self._follow_rules()
             if followed and self._rules.is_reported:
                 return
             intention = replace(planned, command=normalize_command(planned.command, self._world.seen.valid_commands))
+            unread = any(exchange.after is None for exchange in self._memory.news)
+            if planned is not intentions[0] and self._policy.keeper.stops(intention, unread):
+                return
             decision, intention = yield from self._judge_command(intention)
             if decision.kind in ("rejected", "replaced"):
                 self._policy.drop_rest("the user changed the command before")
@@ -644,8 +789,9 @@ class Agent:
                 self._policy.drop_rest("the command before failed")
             if observed.refused and options.rewind:
                 yield from self._world.rewind()
-            found = names_any(self._policy.sought, observed.read)
-            surprised = self.episode.monitors and (observed.refused or observed.mismatch or found)
+            found = found or names_any(self._policy.sought, observed.read)
+            ends = found and not self._policy.goes_on(following)
+            surprised = self.episode.monitors and (observed.refused or observed.mismatch or ends)
             if surprised or options.replan == "every-step" or decision.kind == "replaced":
                 return
             self._budget.check_time()
@@ -675,6 +821,9 @@ class Agent:
         """Send one command. Raises `EpisodeOver` if the game is over then, or no step is left."""
         observed = self._world.send(intention, self._policy.knowledge)
         yield observed
+        most = self._budget.limits.steps
+        if observed.won or observed.lost or (most is not None and self._budget.usage.steps >= most):
+            yield from self._policy.over(observed)
         if observed.won:
             raise EpisodeOver(Outcome.WON)
         if observed.lost:

@@ -18,16 +18,17 @@ import typer
 from pddlego.cli import exits
 from pddlego.cli.evaluating import report_missing_results, run_evaluation
 from pddlego.cli.exits import handle_sigterm, interrupt_handlers, restore_handlers
-from pddlego.cli.options import OfGame, OfMode, OfSeed, place_named, with_options
+from pddlego.cli.options import OfGame, OfMode, OfSeed, with_options
 from pddlego.display.console import Console
 from pddlego.errors import UsageError
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import Config, LimitOptions, resolve
 from pddlego.evaluation.config import Run as RunOptions
 from pddlego.evaluation.models import is_free
+from pddlego.evaluation.prepare import make_continuing_setup
 from pddlego.evaluation.replay import Recorded, load_recorded
 from pddlego.evaluation.runner import Stop
-from pddlego.evaluation.setup import Continuation, Setup, make_continuing_setup
+from pddlego.evaluation.setup import Continuation, Setup
 from pddlego.evaluation.statistics import mcnemar, paired_difference
 from pddlego.methods.registry import parse_mode
 from pddlego.methods.textgames.command_resume import endpoint_again
@@ -38,7 +39,7 @@ from pddlego.models.endpoint import Access, Endpoint
 from pddlego.report.build import is_reportable, load_results
 from pddlego.report.tables import Table, points, print_table
 from pddlego.runs.cells import Cell
-from pddlego.runs.folders import CONTROL, EPISODES, MANIFEST, RESUMED
+from pddlego.runs.folders import CONTROL, EPISODES, MANIFEST, RESUMED, find_run
 from pddlego.runs.listing import costs_of
 from pddlego.runs.store import journal_name, replayed_source, source_of
 from pddlego.runs.summary import Summary
@@ -57,7 +58,7 @@ _OPTIONS = frozenset(
 _With = Annotated[str | None, typer.Option("--with", help="The model that plays on. [default: the episode's own]")]
 
 
-@with_options((RunOptions, Endpoint, LimitOptions), only=_OPTIONS)
+@with_options((RunOptions, Endpoint, LimitOptions), only=_OPTIONS - {"cache"})
 def command(
     flags: dict[str, Any],
     run: Annotated[str, typer.Argument(help="A run folder, its name or a unique prefix, or latest.")],
@@ -75,15 +76,15 @@ def command(
     """
     handle_sigterm()
     config = resolve(flags, os.environ, names=_OPTIONS).config
-    place = place_named(run, flags.get("runs"), is_reportable)
-    chosen = [str(value) for value in (game, mode, model, seed) if value is not None]
-    wanted = {"setting": game, "mode": mode, "model": model, "seed": seed}
+    place = find_run(run, is_preferred=is_reportable)
+    filter_values = [str(value) for value in (game, mode, model, seed) if value is not None]
+    filters = {"setting": game, "mode": mode, "model": model, "seed": seed}
     results = load_results([place])
     repeats = max((result.cell.repeat for result in results), default=1)
     losses = [
         _Loss.of(summary, place / EPISODES / journal_name(summary.cell, summary.attempt), with_model, repeats)
         for summary in results
-        if _is_lost(summary) and all(value in (None, getattr(summary.cell, name)) for name, value in wanted.items())
+        if _is_lost(summary) and all(value in (None, getattr(summary.cell, name)) for name, value in filters.items())
     ]
     if not losses:
         reason = f"It has no lost episode of a text game in the modes {', '.join(_MODES)}."
@@ -94,7 +95,7 @@ def command(
     console = Console()
     config, access = _continued_config(console, losses[0].recorded, with_model, config)
     source = source_of(place)
-    target = Path(config.run.runs) / (config.run.run or "-".join(("counterfactual", place.name, *chosen)))
+    target = Path(config.run.runs) / (config.run.run or "-".join(("counterfactual", place.name, *filter_values)))
     code, handlers = exits.WON, interrupt_handlers()
     for number in range(1, _MAX_CORRECTIONS + 1):
         waiting = [loss for loss in losses if loss.correct_first_error()]
@@ -102,7 +103,7 @@ def command(
             break
         for is_control in (True, False):
             what = f"Round {number}, {'without' if is_control else 'with'} a correction"
-            console.print(f"{what}: {len(waiting)} of {len(losses)} episodes", style="bold")
+            console.print(f"{what}: {len(waiting)} of {count(len(losses), 'episode')}", style="bold")
             setup = make_continuing_setup(
                 {loss.cell: loss.continuation(is_control) for loss in waiting}, config, access
             )
@@ -118,13 +119,13 @@ def command(
     raise typer.Exit(code)
 
 
-def _continued_config(console: Console, recorded: Recorded, model: str | None, chosen: Config) -> tuple[Config, Access]:
-    """The configuration of a recorded episode with the cache, budget and workers of `chosen`, and the key."""
-    endpoint, access = endpoint_again(console, recorded, model, chosen.endpoint.base_url)
+def _continued_config(console: Console, recorded: Recorded, model: str | None, typed: Config) -> tuple[Config, Access]:
+    """The configuration of a recorded episode with the cache, budget and workers that were `typed`, and the key."""
+    endpoint, access = endpoint_again(console, recorded, model, typed.endpoint.base_url)
     changed = {
-        "endpoint": endpoint.model_copy(update={"cache": chosen.endpoint.cache}),
-        "limits": chosen.limits.model_copy(update={"retries": recorded.config.limits.retries}),
-        "run": chosen.run,
+        "endpoint": endpoint.model_copy(update={"cache": typed.endpoint.cache}),
+        "limits": typed.limits.model_copy(update={"retries": recorded.config.limits.retries}),
+        "run": typed.run,
     }
     return recorded.config.model_copy(update=changed), access
 
@@ -230,7 +231,7 @@ def _show(console: Console, losses: Sequence[_Loss]) -> None:
         if loss.corrected and loss.controls:
             pairs.setdefault(loss.errors[0].kind, []).append((loss.corrected[0], loss.controls[0]))
     every = list(chain(*pairs.values()))
-    body = [_explained(kind, own) for kind, own in sorted(pairs.items(), key=lambda item: -len(item[1]))]
+    body = [_explained(kind, of_kind) for kind, of_kind in sorted(pairs.items(), key=lambda item: -len(item[1]))]
     body += [_explained("(all)", every)] if len(pairs) > 1 else []
     head = ["first error", "lost", "won without it", "won with it", "difference", "95 %", "p"]
     print_table(console, Table("Effect of one correction", head, body))

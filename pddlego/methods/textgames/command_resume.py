@@ -5,27 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pddlego.cli.options import (
-    Confirm,
-    OfGame,
-    OfMode,
-    OfSeed,
-    Pace,
-    RunArgument,
-    place_named,
-    with_options,
-)
+from pddlego.cli.options import Confirm, OfGame, OfMode, OfSeed, Pace, RunArgument, with_options
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import Run, given_options
 from pddlego.methods.registry import parse_mode
 from pddlego.methods.textgames.options import TextGameOptions
 from pddlego.models.endpoint import Access, Endpoint
-from pddlego.runs.folders import RESUMED, EpisodeFilter, find_journal, runs_folder
+from pddlego.runs.folders import RESUMED, EpisodeFilter, find_journal, find_run, runs_folder
+from pddlego.util.files import read_text
 from pddlego.util.text import clean
 
 if TYPE_CHECKING:
@@ -36,11 +29,11 @@ if TYPE_CHECKING:
     from pddlego.methods.textgames.world import Restart
     from pddlego.pddl import Problem
 
-_OPTIONS = ("base_url", "max_steps", "java", "runs")
-"""The options that may differ from those of the recorded episode, and the folder for the new run."""
+_OPTIONS = ("base_url", "max_steps", "java")
+"""The options that may differ from those of the recorded episode."""
 
 
-@with_options((Endpoint, Run, TextGameOptions), only=_OPTIONS)
+@with_options((Endpoint, TextGameOptions), only=_OPTIONS)
 def command(
     flags: dict[str, Any],
     run: RunArgument,
@@ -62,8 +55,8 @@ def command(
     from pddlego.cli.exits import handle_sigterm
     from pddlego.cli.watching import prepare
     from pddlego.display.console import Console
+    from pddlego.evaluation.prepare import make_continuing_setup
     from pddlego.evaluation.replay import load_recorded
-    from pddlego.evaluation.setup import make_continuing_setup
     from pddlego.methods.textgames.resume import check_not_over, recorded_game, restart_at, with_correction
 
     handle_sigterm()
@@ -73,7 +66,7 @@ def command(
     if edit and problem is not None:
         raise UsageError("--edit and --problem exclude each other", "Both give the problem.", "Use one of them.")
     explicit = given_options(flags, _OPTIONS)
-    journal = find_journal(place_named(run, flags.get("runs")), EpisodeFilter(game, mode, None, seed))
+    journal = find_journal(find_run(run), EpisodeFilter(game, mode, None, seed), ("game", "mode", "seed"))
     console = Console()
     recorded = load_recorded(journal, {name: explicit[name] for name in ("java", "max_steps") if name in explicit})
     played = recorded_game(journal, recorded.trace, recorded.played.setting)
@@ -90,7 +83,7 @@ def command(
     corrected = with_correction(restart, _corrected(played, restart, problem, edit))
     setup = replace(setup, continued={cell: replace(continuation, restart=corrected)})
     about = {RESUMED: {"source": corrected.source, "step": corrected.step}}
-    raise typer.Exit(live.play(setup, runs_folder(explicit.get("runs")), f"{cell.label}-resumed", about))
+    raise typer.Exit(live.play(setup, runs_folder(), f"{cell.label}-resumed", about))
 
 
 def _continuation(recorded: Recorded, restart: Restart, steps: int | None) -> Continuation:
@@ -133,23 +126,17 @@ def _corrected(played: RecordedGame, restart: Restart, file: str | None, edit: b
         reason = f"It was played in mode {played.trace.begun.mode}."
         raise UsageError("The episode has no problem to correct", reason, "Leave --problem and --edit out.")
 
-    def faults(text: str) -> tuple[str, ...]:
-        return read_correction(played, restart, text).faults
-
+    read = partial(read_correction, played, restart)
     if file is not None:
-        try:
-            text: str | None = Path(file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = f"{getattr(error, 'strerror', None) or 'It is not a text file'}."
-            raise UsageError(f"{file} cannot be read", reason, "Check --problem.") from error
+        text: str | None = read_text(Path(file))
     else:
-        text = edit_text(str(restart.latest), faults, _about(played, restart))
-    unchanged = "The file was left as it was, or emptied."
+        text = edit_text(str(restart.latest), lambda edited: read(edited).faults, _about(played, restart))
+    unchanged_reason = "The file was left as it was, or emptied."
     if text is not None:
-        corrected = read_correction(played, restart, text)
-        unchanged = "The problem means what it did before." if corrected.problem == restart.latest else ""
-    if text is None or unchanged:
-        raise UsageError("Nothing was corrected", unchanged, "Leave --edit and --problem out to go on.")
+        corrected = read(text)
+        unchanged_reason = "The problem means what it did before." if corrected.problem == restart.latest else ""
+    if text is None or unchanged_reason:
+        raise UsageError("Nothing was corrected", unchanged_reason, "Leave --edit and --problem out to go on.")
     if corrected.faults:
         more = f" (and {len(corrected.faults) - 1} more)" if len(corrected.faults) > 1 else ""
         reason = f"{corrected.faults[0]}{more}"

@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping
 
 from pddlego.methods.setting_files import setting_names
 from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
+from pddlego.methods.textgames.formalize.known_sentence import KnownSentence
+from pddlego.methods.textgames.formalize.question import parse_examples
 from pddlego.methods.textgames.games import Closes, engine_names, missing_for
 from pddlego.methods.textgames.games.java import express_program, shared_machine
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.options import TEXT_GAME
+from pddlego.methods.textgames.options import LEARN_FACTS, TEXT_GAME
 from pddlego.methods.textgames.play import make_method, setting_game
-from pddlego.models import Request
+from pddlego.models import Model, Request
+from pddlego.models.prompts import Prompts
 
 
 def checks(java: str | None) -> Mapping[str, Callable[[], str]]:
@@ -53,3 +56,23 @@ def first_requests() -> Mapping[str, Request]:
         if request is not None:
             requests[name] = request
     return requests
+
+
+_ENOUGH = 8
+"""The number of right answers from which on a model of any size plays mode `learn-facts`."""
+
+
+def suiting_mode(model: Model) -> str:
+    """The mode that suits a model, with the number of sentences of an invented game that it reads right.
+
+    Raises `ModelError` if the model does not answer.
+    """
+    setting = load("coin")
+    prompts = Prompts(setting.asking.prompts)
+    rows = parse_examples(prompts.render("textgames/learn-facts-known"))[1]
+    known = [KnownSentence.of(row, setting, prompts) for row in rows]
+    answers = [model.complete(sentence.request) for sentence in known]
+    right = sum(sentence.is_right(answer.text) for sentence, answer in zip(known, answers, strict=True))
+    seconds = sum(answer.seconds for answer in answers) / len(answers)
+    mode = f"{LEARN_FACTS} --carry" if right >= _ENOUGH else "act"
+    return f"{right} of {len(known)} sentences read right, {seconds:.1f} s each: it suits --mode {mode}"

@@ -92,10 +92,6 @@ class Planned(GameEvent):
         exhausted = (rung for rung in self.tried if rung.status in (PlanStatus.TIMEOUT, PlanStatus.MEMORY))
         return next((f"({rung.status.value}): {rung.name}" for rung in exhausted), "")
 
-    @property
-    def planner_calls(self) -> tuple[tuple[str, float], ...]:
-        return tuple((rung.status.value, rung.seconds) for rung in self.tried)
-
     def describe(self, glyphs: Glyphs) -> Description:
         tried = (Line(f"{rung.name}: {status_of(rung)}") for rung in self.tried)
         steps = (Line(f"{step.action}  {step.command}") for step in self.plan)
@@ -132,6 +128,36 @@ class Resumed(GameEvent):
             brief.append(Line(f"     corrected by a person: {corrected}", "cyan"))
         title = Line(f"resumed after step {self.step} of {self.source}")
         return Description(title, tuple(brief), change_lines(self.added, self.removed, glyphs))
+
+
+KEPT, BROKEN, BROKEN_UNKNOWN, UNSEEN = "kept", "broken", "broken by an unknown room", "untested"
+PREVENTS = "what prevents a plan"
+
+
+@dataclass(frozen=True)
+class ConstraintJudged(GameEvent):
+    """The verdict on a constraint after a step, and on the whole one at the end, unless it is broken already.
+
+    `room` was entered without its name, `forced` if no other plan was left. Things with the names `unseen` never
+    appeared in the game: perhaps they are misspelt.
+    """
+
+    type = "constraint_judged"
+    derived = True
+    step: int
+    constraint: str
+    verdict: str
+    room: str = ""
+    forced: bool = False
+    unseen: tuple[str, ...] = ()
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        entered = f": {self.room} was entered before its name was known" if self.room else ""
+        reason = ", because no other plan was left" if self.forced else ""
+        unseen = f": the game never named {', '.join(self.unseen)}" if self.unseen else ""
+        title = f"{self.constraint} is {self.verdict}{entered}{reason}{unseen}"
+        style = {KEPT: "green", UNSEEN: "yellow"}.get(self.verdict, "red")
+        return Description(Line(title, style), (Line(f"     {title}", style),))
 
 
 Verdict = Literal["wrong", "stale", "missing"]
@@ -206,6 +232,24 @@ class GameRead(GameEvent):
 
     def describe(self, glyphs: Glyphs) -> Description:
         return NOTHING
+
+
+@dataclass(frozen=True)
+class ActionsCertified(GameEvent):
+    """The actions that an episode ended with were compared with those of the setting.
+
+    Each of the `certificates` names an action and says `same`, `safe`, `wrong` in which state, or what is not known.
+    Those that say `wrong` are also in `wrong`.
+    """
+
+    type = "actions_certified"
+    derived = True
+    certificates: tuple[str, ...]
+    wrong: tuple[str, ...] = ()
+
+    def describe(self, glyphs: Glyphs) -> Description:
+        lines = tuple(Line(f"     {one}", "red" if one in self.wrong else "") for one in self.certificates)
+        return Description(Line("learned actions, compared with those of the setting"), lines, lines)
 
 
 def status_of(tried: TriedRung) -> str:

@@ -11,11 +11,12 @@ from functools import partial
 from pddlego.episode.events import Event, Outcome, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.errors import UsageError
-from pddlego.methods.base import parse_variant
-from pddlego.methods.textgames.events import FactError, FactsChecked, GameRead, Observed
+from pddlego.methods.base import base_mode, parse_variant
+from pddlego.methods.textgames.events import ActionsCertified, FactError, FactsChecked, GameRead, Observed
+from pddlego.methods.textgames.lessons import Lessons
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.memory import NO_PLAN
-from pddlego.methods.textgames.options import MODES, PLANNING, TextGameOptions
+from pddlego.methods.textgames.options import LEARN_ACTIONS, MODES, PLANNING, TRANSITIONS, TextGameOptions
 from pddlego.methods.textgames.play import make_method, make_reference
 from pddlego.methods.textgames.resume import RecordedGame, restart_at
 from pddlego.methods.textgames.settings import GameSetting
@@ -24,9 +25,10 @@ from pddlego.methods.textgames.world import Restart
 from pddlego.models import Model
 from pddlego.pddl import Atom, DefectKind, Problem
 from pddlego.pddl.conditions import read_atom, read_typed_list
+from pddlego.pddl.edit import EntryKind
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import PlanStatus
-from pddlego.runs.store import first_text
+from pddlego.runs.store import first_text, last_text
 from pddlego.runs.summary import LastingError, unusable_answer
 
 
@@ -94,7 +96,8 @@ def _errors_of_rejected(trace: Trace, lasting: Collection[FactError]) -> Iterato
     last, step, category = checks[-1], max(event.step for event in trace.all(Observed)), rejected.feedback.category
     new_errors = [error for error in last.errors if error.since == step]
     if category not in _READ:  # a missing fact may be in a line that was not read
-        is_named = partial(_is_named, rejected.feedback.evidence)
+        unfit = (entry.line for entry in rejected.lines if entry.kind in (EntryKind.REFUSED, EntryKind.UNMATCHED))
+        is_named = partial(_is_named, (*rejected.feedback.parts, *unfit))
         new_errors = [error for error in new_errors if error.verdict == "wrong" and is_named(error)]
     fatal = category not in _READ and not _was_read_with(trace, rejected.attempt + 1, lasting)
     for error in new_errors:
@@ -104,10 +107,10 @@ def _errors_of_rejected(trace: Trace, lasting: Collection[FactError]) -> Iterato
         yield FirstError(unusable.kind, unusable.text, step, fatal, checked=last)
 
 
-def _is_named(evidence: Sequence[str], error: FactError) -> bool:
-    """Whether the evidence against an answer is about a fact or one of its objects: then the answer needed no other."""
+def _is_named(parts: Sequence[str], error: FactError) -> bool:
+    """Whether wrong parts or lines of an answer hold a fact, or name an object of it: then it needed no other error."""
     objects = _atom(error).args
-    return any(error.fact in line or line.split(" ", 1)[0] in objects for line in evidence)
+    return any(error.fact in part or part.split(" ", 1)[0] in objects for part in parts)
 
 
 def _was_read_with(trace: Trace, answers: int, lasting: Collection[FactError]) -> bool:
@@ -169,11 +172,20 @@ def check_recorded(trace: Trace, setting: GameSetting, options: TextGameOptions,
 
     The reference is the problem that `model` writes. Without a model, it consists of the game's own facts if the engine
     reports them, and otherwise is the problem of the built-in reader. In modes without problems, the problems of the
-    reference are added to the trace. Raises `UsageError` if the reader cannot read the game, `ModelError` if the model
+    reference are added to the trace; in mode `edit+learn-actions`, the certificates of the learned actions.
+
+    Raises `UsageError` if the reader cannot read the game, `ModelError` if the model
     cannot answer, and `EngineError` if the game fails.
     """
     with closing(_checker(trace, setting, model)) as checker:
-        return trace.without(FactsChecked, GameRead).with_checks(checker.after)
+        checked = trace.without(FactsChecked, GameRead, ActionsCertified).with_checks(checker.after)
+    if base_mode(trace.begun.mode) != LEARN_ACTIONS:
+        return checked
+    lessons, last = Lessons.begin(setting, last_text(trace, TRANSITIONS.kind)), checked.last(Observed)
+    certificates = lessons.certificates()
+    wrong = tuple(str(one) for one in certificates if one.verdict == "wrong")
+    certified = ActionsCertified(tuple(map(str, certificates)), wrong)
+    return checked.with_checks(lambda event: (certified,) if event is last else ())
 
 
 def check_running(

@@ -9,7 +9,7 @@ from pddlego.errors import JournalError, UsageError
 from pddlego.methods.textgames.reading.rules import LearnedRules, parse_learned
 from pddlego.pddl import Atom, Domain, Formula, PddlSyntaxError, Problem, TypedName, from_name, parse_domain, same_name
 from pddlego.pddl.conditions import Exists, atoms_of
-from pddlego.pddl.exclusive import Invariant
+from pddlego.pddl.invariants import Invariant
 from pddlego.planning import PlanStep, Rung, Search
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
@@ -55,6 +55,17 @@ class ModelDomain:
 
 
 @dataclass(frozen=True)
+class Base:
+    """A problem that a model or a person wrote, or that confirmed steps of a plan made, on which reading rules go on.
+
+    It covers the first `exchanges` exchanges of the episode.
+    """
+
+    problem: Problem
+    exchanges: int
+
+
+@dataclass(frozen=True)
 class Knowledge:
     """The domain, the problem, the goals in the order in which they are tried, and the command of each action.
 
@@ -62,7 +73,8 @@ class Knowledge:
     is the prefix of the names of rooms that were not seen yet (`loc`: loc1, loc2, …); it is empty if the setting has no
     placeholders. The first variable of `sought` stands for a thing that the agent looks for. `written` is the model's
     own domain; it is None if the setting has the domain. Requests do not list the `unused` predicates, which are for
-    other kinds of tasks. `learned` are the reading rules that the model has written (mode `learn`).
+    other kinds of tasks. `learned` are the reading rules that the model has written. They go on from the `base`;
+    without one they read the whole episode.
     """
 
     domain: Domain
@@ -76,6 +88,7 @@ class Knowledge:
     written: ModelDomain | None = None
     unused: tuple[str, ...] = ()
     learned: LearnedRules = field(default_factory=LearnedRules)
+    base: Base | None = None
 
     def is_placeholder(self, name: str) -> bool:
         """Whether a name is that of a room that was not seen yet."""
@@ -121,7 +134,7 @@ class Knowledge:
         return own and self.ladder == (Rung(_name(self.problem.goal), self.problem.goal, SEARCH),)
 
     def rewritten(self, written: ModelDomain, problem: Problem) -> Knowledge:
-        """The knowledge with the model's domain and commands, and with its goals if the setting has no ladder."""
+        """The knowledge with the model's domain and commands and goals."""
         goals = tuple(Rung(_name(goal), goal, SEARCH) for goal in written.goals or (problem.goal,))
         actions = dict(self.actions)
         for action in written.domain.actions:
@@ -134,8 +147,7 @@ class Knowledge:
                 rule = ActionRule(command, "", None, names)
             if rule is not None:
                 actions[action.name] = rule
-        knowledge = replace(self, domain=written.domain, problem=problem, actions=actions, written=written)
-        return replace(knowledge, ladder=self.ladder or goals)
+        return replace(self, domain=written.domain, problem=problem, ladder=goals, actions=actions, written=written)
 
 
 def _predicates(formula: Formula) -> set[str]:
@@ -172,18 +184,16 @@ def reference_of(knowledge: Knowledge) -> Knowledge:
     return replace(knowledge, actions=actions)
 
 
-def blank_knowledge(reference: Knowledge, own_goals: bool, without: Collection[str]) -> Knowledge:
-    """The knowledge before a model has written a domain: the goals and action rules that bind its domain.
-
-    The ladder of the `reference` is used only with `own_goals`, and its action rules unless `schemas` are removed.
+def blank_knowledge(reference: Knowledge, without: Collection[str]) -> Knowledge:
+    """The knowledge before a model has written a domain: it has the action rules of the `reference` unless `schemas`
+    are removed.
     """
     return Knowledge(
         EMPTY_DOMAIN,
         Problem("game", EMPTY_DOMAIN.name),
-        reference.ladder if own_goals else (),
+        (),
         {} if "schemas" in without else reference.actions,
         placeholder=reference.placeholder,
-        sought=reference.sought if own_goals else None,
     )
 
 

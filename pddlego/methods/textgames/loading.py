@@ -12,18 +12,28 @@ from pddlego.errors import SettingError, UsageError
 from pddlego.methods.base import Carried, UpperBound, Variant, base_mode, parse_variant
 from pddlego.methods.registry import make_codec
 from pddlego.methods.setting_files import read_setting, validated
+from pddlego.methods.textgames.formalize.constraint import check_kept, is_pddl
 from pddlego.methods.textgames.knowledge import ActionRule, Knowledge, beginning_with, blank_knowledge, reference_of
 from pddlego.methods.textgames.options import (
     CONTENT_RULES,
     DOMAIN,
+    LEARNING,
     MODES,
     PLANNING,
     RULES,
     TEXT_GAME,
+    TRANSITIONS,
     TextGameOptions,
     requests_of,
 )
-from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule, fits_domain, parse_learned, whole_group
+from pddlego.methods.textgames.reading.rules import (
+    NOTE,
+    LearnedRules,
+    ReadingRule,
+    fits_domain,
+    parse_learned,
+    whole_group,
+)
 from pddlego.methods.textgames.settings import (
     ActionTable,
     ClaimRule,
@@ -53,7 +63,8 @@ from pddlego.pddl import (
 )
 from pddlego.pddl.conditions import Exists, Formula, parse_condition
 from pddlego.pddl.domain import Predicate
-from pddlego.pddl.exclusive import parse_invariant
+from pddlego.pddl.invariants import parse_invariant
+from pddlego.pddl.names import UnknownNameError
 from pddlego.planning import Rung, Search
 from pddlego.planning.result import SEARCH_NAMES
 from pddlego.runs.folders import find_run
@@ -69,7 +80,7 @@ def _groups_of(pattern: str) -> set[str]:
 
 
 def _reading_rule(domain: Domain, name: str, rule: ReadingRule, map_rule: MapRule | None) -> ReadingRule:
-    """Return a valid rule unchanged. Raises `ValueError` for facts that do not fit the domain, the slots or `find`."""
+    """Return the rule without `given`. Raises `ValueError` for facts that do not fit the domain, slots or `find`."""
     if rule.does_nothing:
         raise ValueError(f"reading.{name}: it does nothing: write `add`, `forget`, `objects`, `same` or `ignore`")
     slots = {"mark"} if rule.marks else set[str]()
@@ -83,8 +94,8 @@ def _reading_rule(domain: Domain, name: str, rule: ReadingRule, map_rule: MapRul
         free = pattern.variables - found
         turned = any(term.startswith("{back:") for term in pattern.terms)
         if not is_note and (predicate is None or len(predicate.parameters) != len(pattern.terms)):
-            reason = f"'{pattern}' is not a fact that the domain has"
-        elif pattern.slots - slots:
+            raise UnknownNameError(f"reading.{name}: '{pattern}' is not a fact that the domain has", pattern.predicate)
+        if pattern.slots - slots:
             reason = f"'{pattern}' names {sorted(pattern.slots - slots)}, which no slot or group matches"
         elif free:
             reason = f"'{pattern}' names {sorted(free)}, which no fact of `find` binds"
@@ -97,8 +108,8 @@ def _reading_rule(domain: Domain, name: str, rule: ReadingRule, map_rule: MapRul
         term, dash, kind = text.partition(" - ")
         known = term.strip() in found or not names_in(text) - slots
         if not dash or kind.strip() not in domain.types or not known:
-            raise ValueError(f"reading.{name}: '{text}' is not an object such as {{name}} - type")
-    return rule
+            raise UnknownNameError(f"reading.{name}: '{text}' is not an object such as {{name}} - type", kind.strip())
+    return rule.model_copy(update={"given": False})
 
 
 def _fixed_rule(rule: FixedRule) -> FixedRule:
@@ -116,7 +127,7 @@ def _fact_rule(domain: Domain, start: Problem, name: str, rule: FactRule) -> Fac
     for template in rule.add:
         atom = domain.atom(template)
         if atom is None:
-            raise ValueError(f"facts.{name}: '{template}' is not a fact that the domain has")
+            raise UnknownNameError(f"facts.{name}: '{template}' is not a fact that the domain has", template)
         unknown = sorted(arg for arg in atom.args if arg.startswith("?") and arg not in variables)
         if unknown:
             raise ValueError(f"facts.{name}: '{template}' names {unknown}, which nothing matches")
@@ -131,7 +142,7 @@ def _looked_up_in(domain: Domain, name: str, text: str) -> Atom | None:
         return None
     atom = domain.atom(text)
     if atom is None:
-        raise ValueError(f"actions.{name}.where: '{text}' is not a fact that the domain has")
+        raise UnknownNameError(f"actions.{name}.where: '{text}' is not a fact that the domain has", text)
     if not {parameter.name for parameter in domain.actions_by_name[name].parameters} & set(atom.args):
         raise ValueError(f"actions.{name}.where: '{text}' has no parameter of the action in it")
     return atom
@@ -153,7 +164,7 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
         if options.fold not in game.folds:
             folds = ", ".join(game.folds)
             what = f"{name} has no fold '{options.fold}'"
-            raise UsageError(what, f"Its folds are: {folds}.", "Choose one with --fold.")
+            raise UsageError(what, f"Its folds are: {folds}.", "Choose one with --set fold=.")
         setting = replace(
             setting, game=game.model_copy(update={"fold": options.fold}), all_seeds=game.folds[options.fold]
         )
@@ -165,11 +176,13 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
         replace(rung, search=searches.get(rung.name, default or rung.search)) for rung in setting.start.ladder
     )
     setting = replace(setting, start=replace(setting.start, ladder=ladder))
-    places = {DOMAIN: options.domain_from, RULES: options.rules_from}
+    places = {DOMAIN: options.domain_from, RULES: options.rules_from, TRANSITIONS: options.transitions_from}
     texts = {text.option: _text_of(place, name, text) for text, place in places.items() if place is not None}
     if RULES.option in texts:
         _with_rules(setting.start, texts[RULES.option], str(options.rules_from))  # errors name the file
-    return replace(setting, sources={**setting.sources, **texts})
+    if is_pddl(options.constraint):
+        check_kept(options.constraint, setting.start, f"The constraint cannot be kept in {name}")
+    return replace(setting, sources={**setting.sources, **texts}, constraint=options.constraint)
 
 
 def _parse_search(text: str) -> Search:
@@ -199,6 +212,7 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
         _check_problem("planning.problem", domain, start)
         ladder = tuple(_rung(domain, start, rung) for rung in file.ladder)
         start = start if file.planning.problem else start.with_goal(ladder[0].goal)
+        rules = {name: _reading_rule(domain, name, rule, file.map) for name, rule in file.reading.items()}
         return GameSetting(
             name=name,
             title=file.title,
@@ -214,10 +228,11 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             asking=EndpointAsking(file.prompts.folder, file.prompts.hidden, file.protocol),
             reader=ReaderRules(
                 file.prompts.reader or file.prompts.folder,
-                tuple(_reading_rule(domain, name, rule, file.map) for name, rule in file.reading.items()),
+                tuple(rules.values()),
                 symmetric=frozenset(name for name, table in file.claims.items() if table.symmetric),
                 opinions=frozenset(name for name, table in file.claims.items() if table.opinion),
                 map=file.map,
+                given=tuple(rule for name, rule in rules.items() if file.reading[name].given),
             ),
             fixed=Fixed(tuple(_fixed_rule(rule) for rule in file.rule if not rule.ablated), file.planning.script),
             map=_map_rule(domain, file.map) if file.map else None,
@@ -226,16 +241,15 @@ def _build(name: str, is_baseline: bool = False) -> GameSetting:
             removable=_removable(file, ladder, baseline),
         )
     except ValueError as error:
-        advice = _near_name(str(error), domain) or "Fix the file."
+        advice = _near_name(error.names, domain) if isinstance(error, UnknownNameError) else "Fix the file."
         raise SettingError(f"envs/{name}.toml is not a valid setting", f"{error}.", advice) from error
 
 
-def _near_name(message: str, domain: Domain) -> str:
-    """`Did you mean 'wanted'?` if a quoted word in a message is similar to a name of the domain; else empty."""
+def _near_name(words: Iterable[str], domain: Domain) -> str:
+    """The advice on unknown words: `Did you mean 'wanted'?` if one is similar to a name of the domain."""
     names = {*domain.predicates_by_name, *domain.actions_by_name, *domain.types}
-    words = re.findall(r"[\w-]+", " ".join(re.findall(r"'(.*?)'", message)))
     near = next((near for word in words if word not in names and (near := nearest(word, names))), None)
-    return f"Did you mean '{near}'?" if near else ""
+    return f"Did you mean '{near}'?" if near else "Fix the file."
 
 
 def _knowledge(file: SettingFile, domain: Domain, start: Problem, ladder: tuple[Rung, ...]) -> Knowledge:
@@ -284,7 +298,7 @@ def _check_problem(where: str, domain: Domain, problem: Problem) -> None:
 
 def _map_rule(domain: Domain, rule: MapRule) -> MapRule:
     if rule.room not in domain.types:
-        raise ValueError(f"map.room: '{rule.room}' is not a type of the domain")
+        raise UnknownNameError(f"map.room: '{rule.room}' is not a type of the domain", rule.room)
     optional = {"exit": 3, "closed": 2, "things": 2, "holding": 1, "needed": 1, "wanted": 2, "done": 2}
     for key, arity in {"here": 1, "visited": 1, **optional}.items():
         name = getattr(rule, key)
@@ -292,7 +306,7 @@ def _map_rule(domain: Domain, rule: MapRule) -> MapRule:
             continue
         predicate = domain.predicates_by_name.get(name)
         if predicate is None or len(predicate.parameters) != arity:
-            raise ValueError(f"map.{key}: '{name}' is not a predicate with {arity} argument(s)")
+            raise UnknownNameError(f"map.{key}: '{name}' is not a predicate with {arity} argument(s)", name)
     return rule
 
 
@@ -300,7 +314,7 @@ def _claim_rule(domain: Domain, start: Problem, name: str, table: ClaimTable) ->
     """Parse the condition of a claim. Raises `ValueError` if the condition or the predicate is invalid."""
     predicate = domain.predicates_by_name.get(name)
     if predicate is None:
-        raise ValueError(f"claims.{name}: '{name}' is not a predicate of the domain")
+        raise UnknownNameError(f"claims.{name}: '{name}' is not a predicate of the domain", name)
     known = _condition(f"claims.{name}", table.known, predicate, domain, start) if table.known else None
     return ClaimRule(known, table.opinion, table.guess, table.symmetric)
 
@@ -335,7 +349,7 @@ def _action_rules(domain: Domain, rules: Mapping[str, ActionTable]) -> dict[str,
     own, named = set(domain.actions_by_name), set(rules)
     missing, unknown = sorted(own - named), sorted(named - own)
     if missing or unknown:
-        raise ValueError(f"actions: no command for {missing}, no such action {unknown}")
+        raise UnknownNameError(f"actions: no command for {missing}, no such action {unknown}", *unknown)
     checked_rules = {}
     for name, rule in rules.items():
         parameters = {parameter.name.lstrip("?") for parameter in domain.actions_by_name[name].parameters}
@@ -357,7 +371,7 @@ def _removable(file: SettingFile, ladder: tuple[Rung, ...], baseline: GameSettin
 
 def _stated(domain: Domain, name: str, field: str) -> str:
     if name not in domain.predicates_by_name or name in domain.rules:
-        raise ValueError(f"planning.{field}: '{name}' is not a predicate that a fact can have")
+        raise UnknownNameError(f"planning.{field}: '{name}' is not a predicate that a fact can have", name)
     return name
 
 
@@ -412,16 +426,17 @@ def _text_of(place: str, setting: str, carried: Carried) -> str:
         return read_text(path)
     results = read_results(path)[0] if path.is_dir() else []
     own = [result for result in results if result.cell.setting == setting and base_mode(result.cell.mode) in writing]
-    text = kept_text(path, own, make_codec(), what)
+    text = kept_text(path, own, make_codec(), what, carried.of_lost)
     if not text:
-        reason = f"It holds no episode of {setting} that was won with a {what} of the model's."
-        raise UsageError(f"{place} has no {what}", reason, f"Name a run in mode {writing[0]}, or a file.")
+        won = "" if carried.of_lost else " that was won with one of the model's"
+        reason = f"It holds no episode of {setting}{won}."
+        raise UsageError(f"{place} has no {what}", reason, f"Name a run in mode {' or '.join(writing)}, or a file.")
     return text
 
 
 def upper_bound(setting: GameSetting, mode: str, options: TextGameOptions, retries: int) -> UpperBound:
     """The upper bound of model calls: each command needs a new question, and each question all its retries."""
-    base, *_ = base_mode(mode).split("-")  # the modes that write a domain share their prompts
+    base = re.split("[-+]", base_mode(mode))[0]  # the modes that write a domain share their prompts
     prompts = {name: len(text) for name, text in setting.sources.items() if name.startswith("prompts/")}
     own = sum(length for name, length in prompts.items() if base in name or "notes" in name)
     attempts = setting.asking.protocol.attempts or 1 + retries
@@ -441,21 +456,22 @@ def setting_for(setting: GameSetting, variant: Variant, text: str | None = None)
     """The setting without the parts that a variant removes, and without a domain if the model writes the domain.
 
     A model that writes a domain or rules begins from `text`, or without one if it is empty; None stands for the text of
-    `--domain-from` or `--rules-from`.
+    `--from`.
     Raises `UsageError` for a part that the setting does not have, and for an invalid text.
     """
     setting, carries = without_parts(setting, variant.without), variant.mode.carries
     text = setting.sources.get(carries.option, "") if text is None else text
     if carries == RULES:
-        notes = f"prompts/{setting.asking.prompts}/notes.j2"
-        if notes not in setting.sources:
+        notes, learns = f"prompts/{setting.asking.prompts}/notes.j2", variant.mode.name in LEARNING
+        if learns and notes not in setting.sources:
             what, reason = f"{setting.name} cannot be played in mode {variant.mode.name}", f"It has no {notes}."
             raise UsageError(what, reason, "Write there which facts to state, or choose another game or --mode.")
-        return replace(setting, sources={**setting.sources, RULES.option: text}, start=_with_rules(setting.start, text))
+        start = _with_rules(setting.start, text, given=setting.reader.given if learns else ())
+        return replace(setting, sources={**setting.sources, RULES.option: text}, start=start)
     if carries != DOMAIN:
-        return setting
+        return replace(setting, sources={**setting.sources, carries.option: text}) if carries.kind else setting
     reference = reference_of(setting.start)
-    blank = blank_knowledge(reference, variant.mode.name == "full-own-goals", variant.without)
+    blank = blank_knowledge(reference, variant.without)
     return replace(
         setting,
         sources={**setting.sources, DOMAIN.option: text},
@@ -466,15 +482,20 @@ def setting_for(setting: GameSetting, variant: Variant, text: str | None = None)
     )
 
 
-def _with_rules(start: Knowledge, text: str, place: str = "the text to begin with") -> Knowledge:
-    """The knowledge with the rules in the text of a `place` that fit its domain. Raises `UsageError` without rules."""
+def _with_rules(
+    start: Knowledge, text: str, place: str = "the text to begin with", given: tuple[ReadingRule, ...] = ()
+) -> Knowledge:
+    """The knowledge with the rules in the text of a `place` that fit its domain, and `given` rules for other sentences.
+
+    Raises `UsageError` for an invalid text.
+    """
     try:
         learned = parse_learned(text)
     except ValueError as error:
         what = f"The rules in {place} are invalid"
-        raise UsageError(what, f"{error}.", "Fix them, or choose another --rules-from.") from error
+        raise UsageError(what, f"{error}.", "Fix them, or choose another --from.") from error
     fitting = (rule for rule in learned.rules if fits_domain(rule, start.domain))
-    return replace(start, learned=replace(learned, rules=tuple(fitting)))
+    return replace(start, learned=replace(learned, rules=LearnedRules(given).with_rules(fitting).rules))
 
 
 def without_parts(setting: GameSetting, without: Collection[str]) -> GameSetting:

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, get_args
 
-from pddlego.episode.events import Accepted, Asked, Limits, Outcome, Rejected
+from pddlego.episode.events import Accepted, Asked, Outcome, Rejected
 from pddlego.episode.trace import Trace
 from pddlego.methods.base import Column, CountTable, Figure, Measuring, Published, ShareTable, base_mode
 from pddlego.methods.setting_files import published
-from pddlego.methods.textgames.events import FactsChecked, Observed, Planned, PlannedStep, Verdict
+from pddlego.methods.textgames.events import ActionsCertified, FactsChecked, Observed, Planned, PlannedStep, Verdict
 from pddlego.methods.textgames.first_error import check_recorded, check_running, lasting_errors
-from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
-from pddlego.methods.textgames.games import Game
+from pddlego.methods.textgames.formalize.constraint import CONSTRAINT
+from pddlego.methods.textgames.keeping import TESTED, kept, prevents_plans
 from pddlego.methods.textgames.options import PLANNING
-from pddlego.methods.textgames.play import episode_events, setting_game
-from pddlego.methods.textgames.reader import ReaderModel, can_read
-from pddlego.methods.textgames.reader.houses import doors_in
-from pddlego.methods.textgames.settings import GameSetting
-from pddlego.methods.textgames.world import EpisodeSetup
-from pddlego.models import Request
-from pddlego.pddl import Atom, Problem, parse_problem, same_name
-from pddlego.planning import Planner, Search
+from pddlego.pddl import same_name
 from pddlego.runs.summary import LastingError, Measures
 from pddlego.util import resources
 from pddlego.util.files import parse_toml
@@ -36,7 +28,7 @@ def measure(trace: Trace) -> Measures:
     observed, usage = trace.all(Observed), trace.usage
     rungs = Counter(event.rung for event in trace.all(Planned) if event.rung is not None)
     repeated = sum(event.repeated for event in observed)
-    without_news = _without_news(trace)
+    without_news, verdict = _without_news(trace), kept(trace)
     numbers = {
         "steps": usage.steps,
         "refused": usage.refused,
@@ -44,10 +36,17 @@ def measure(trace: Trace) -> Measures:
         **({"repeated": repeated} if repeated else {}),
         **_first_answers(trace),
         **({"without_news": without_news.total()} if trace.all(Planned) else {}),
+        **({"kept": int(verdict == "yes")} if verdict in TESTED else {}),
     }
     return Measures(
         numbers,
-        {"rungs": rungs, WITHOUT_NEWS: without_news, **_fact_counts(trace)},
+        {
+            "rungs": rungs,
+            WITHOUT_NEWS: without_news,
+            "kept": Counter(filter(None, [verdict])),
+            **_fact_counts(trace),
+            **_certificates(trace),
+        },
         {**_by_step(trace), _INPUT: _input_lengths(trace)},
         tuple(error.summary for error in lasting_errors(trace)) or tuple(_errors_of_choice(trace)),
         _ending(trace),
@@ -62,6 +61,8 @@ def _ending(trace: Trace) -> LastingError | None:
     if ended.outcome is Outcome.LOST:
         text = f"'{shown_command(observed[-1].command)}' lost the game"
         return LastingError("fatal command", text, observed[-1].step, fatal=True)
+    if constraint := prevents_plans(trace):
+        return LastingError("constraint", f"no plan was found that keeps {constraint}", observed[-1].step)
     if ended.outcome is Outcome.NO_PLAN and rejected:
         last = [event.feedback.category for event in rejected[-1 - rejected[-1].attempt :]]
         ((category, times),) = Counter(last).most_common(1)
@@ -110,7 +111,8 @@ def _first_answers(trace: Trace) -> dict[str, float]:
     for step in trace.steps:
         if succeeded and any(isinstance(event, Observed) and event.refused for event in step.events):
             succeeded[-1] = False
-        verdicts = {id(call.verdict): call.verdict for call in step.calls}  # one for each attempt
+        calls = (call for call in step.calls if call.purpose != CONSTRAINT)
+        verdicts = {id(call.verdict): call.verdict for call in calls}  # one for each attempt
         for verdict in verdicts.values():
             if isinstance(verdict, (Accepted, Rejected)):
                 succeeded += [] if retried else [isinstance(verdict, Accepted)]
@@ -148,6 +150,14 @@ def _without_news(trace: Trace) -> Counter[str]:
             changes, last, surprised = set(), "", event.kind != "problem"
     return +counts
 
+
+def _certificates(trace: Trace) -> dict[str, Counter[str]]:
+    """The certificates of the learned actions."""
+    certified = trace.last(ActionsCertified)
+    return {CERTIFIED: Counter(certified.certificates)} if certified is not None else {}
+
+
+CERTIFIED = "learned actions"
 
 _INPUT = "input length"
 
@@ -187,60 +197,6 @@ def _by_step(trace: Trace) -> dict[str, tuple[tuple[float, float], ...]]:
     return {name: tuple(line) for name, line in points.items() if line}
 
 
-_EXPLORING_STEPS = 1_000
-"""Maximum number of commands for exploring a game; 48 rooms need about 200."""
-
-_DOORS_ONLY = frozenset({"coin", "mapreader"})
-"""Games of TextWorldExpress in which only doors have to be opened."""
-
-
-def optimum(setting: GameSetting, seed: int, planner: Planner) -> int | None:
-    """The minimum number of steps in which the game can be won; None if it cannot be computed.
-
-    Raises `EngineError` if the game cannot be played.
-    """
-    readable = can_read(setting)
-    if setting.game.name not in _DOORS_ONLY or not readable or setting.parameters["limitInventorySize"].value:
-        return None
-    if setting.fixed.rules:  # a rule wins the game, so that no goal of the ladder does
-        return None
-    game = setting_game(setting, seed)
-    exchanges = _explore(setting, seed, game, planner)
-    problem = _initial_problem(setting, game.task, exchanges)
-    if problem is None:
-        return None
-    result = planner.solve(setting.start.domain, problem.with_goal(setting.start.ladder[0].goal), Search())
-    return len(result.plan) if result.plan else None
-
-
-def _explore(setting: GameSetting, seed: int, game: Game, planner: Planner) -> list[Exchange]:
-    """Visit every room with the built-in reader, and return all exchanges with the game."""
-    exploring = replace(setting, start=replace(setting.start, ladder=setting.start.ladder[-1:]))
-    episode = EpisodeSetup(exploring, seed, "edit", Limits(_EXPLORING_STEPS), retries=0)
-    events = episode_events(episode, game, ReaderModel(), planner)
-    return [Exchange(event.command, event.read) for event in events if isinstance(event, Observed)]
-
-
-def _initial_problem(setting: GameSetting, task: str, exchanges: list[Exchange]) -> Problem | None:
-    """The initial state of an explored game: the agent is in its first room, and all doors are closed.
-
-    None if the game described no room.
-    """
-    rooms = [(room, doors) for exchange in exchanges for room, doors in [doors_in(exchange.text)] if room]
-    if not rooms:
-        return None
-    news = tuple(exchanges)
-    situation = PromptContext(setting.start, task, Observations(news, news), reader=setting.reader)
-    problem = parse_problem(ReaderModel().complete(Request("gen", (), situation)).text)
-    exits = {(fact.args[0], fact.args[2]): fact.args[1] for fact in problem.facts if fact.predicate == "connected"}
-    pairs = {
-        (room, exits[room, direction]) for room, doors in rooms for direction, _ in doors if (room, direction) in exits
-    }
-    closed = {Atom("closed_door", pair) for one, other in pairs for pair in ((one, other), (other, one))}
-    kept = {fact for fact in problem.facts if fact.predicate not in ("at", "closed_door")}
-    return replace(problem, facts=frozenset(kept | closed | {Atom("at", (rooms[0][0],))}))
-
-
 _DEVELOPMENT, _DEVELOPMENT_SEEDS = "_paper-dev", frozenset(range(10))
 """The file with the success on the development seeds (PDDLEGO, appendix F), and these seeds (appendix C)."""
 
@@ -256,6 +212,7 @@ def _published(name: str, options: Mapping[str, Any], seeds: Collection[int]) ->
 MEASURING = Measuring(
     of=measure,
     columns=(
+        Column("kept", counted=True),
         Column("steps", over="won", median=True, compared=True),
         Column("refused", blank_zero=True),
         Column("surprises", shown=False),
@@ -265,8 +222,10 @@ MEASURING = Measuring(
         Column("without_news", shown=False),
     ),
     counts=(
+        CountTable("kept", "Whether the constraint was kept", "kept"),
         CountTable("rungs", "Goals that plans were made for", "goal"),
         CountTable(WITHOUT_NEWS, "Requests without news", "last action"),
+        CountTable(CERTIFIED, "Learned actions, compared with those of the setting", "action"),
     ),
     shares=(
         ShareTable(
@@ -284,7 +243,6 @@ MEASURING = Measuring(
     published=_published,
     printed="success",
     baseline="act",
-    best=optimum,
     checked=check_recorded,
     checker=check_running,
 )

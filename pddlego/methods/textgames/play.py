@@ -13,8 +13,9 @@ from pddlego.episode.trace import Trace
 from pddlego.errors import UsageError
 from pddlego.methods.base import Tools, check_seed, parse_variant
 from pddlego.methods.textgames import games
-from pddlego.methods.textgames.agent import Agent, Agents
-from pddlego.methods.textgames.events import Observed, Resumed
+from pddlego.methods.textgames.agent import Agent, Agents, PlanningPolicy
+from pddlego.methods.textgames.events import ConstraintJudged, Observed, Resumed
+from pddlego.methods.textgames.exploring import ExploringPolicy
 from pddlego.methods.textgames.formalize import Exchange, Formalizer, Observations, PromptContext, Terms
 from pddlego.methods.textgames.formalize.act import ActionGen, HumanActions, Person, RandomActions, typed_before
 from pddlego.methods.textgames.formalize.contents import contents_request
@@ -23,11 +24,14 @@ from pddlego.methods.textgames.formalize.full import FullEditor, FullFormalizer,
 from pddlego.methods.textgames.formalize.learn import LearnRules
 from pddlego.methods.textgames.formalize.problems import PddlEdit, PddlGen
 from pddlego.methods.textgames.games import Closes, Game, ReportsFacts, Solves
+from pddlego.methods.textgames.keeping import constraint_text
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import (
     ACT_COT,
     CONTENT_RULES,
+    FULL_STEPS,
     LEARN,
+    LEARN_ACTIONS,
     LEARN_FACTS,
     MODES,
     TextGameOptions,
@@ -75,11 +79,13 @@ def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | Non
     tolerant, checked = "tolerance" not in without, "check" not in without
     commands = prompts, checked, plain, checked and "sequences" not in without
     look = "look" not in without and any(rung.explores for rung in setting.start.ladder)
-    learning = prompts, setting.start, checked, with_opinion if "opinions" in without else None
+    edit = PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched, look)
+    learning = prompts, setting.start, edit, checked, with_opinion if "opinions" in without else None
     with_domain = prompts, setting.start, _terms(setting, without), tolerant
     of_modes: Mapping[str, Callable[[], Formalizer]] = {
-        "edit": lambda: PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched, look),
-        "gen": lambda: PddlGen(prompts, tolerant, plain),
+        "edit": lambda: LearnRules(prompts, setting.start, edit, asks_rules=False) if tolerant else edit,
+        LEARN_ACTIONS: lambda: edit,
+        "gen": lambda: PddlGen(prompts, tolerant, plain, look),
         LEARN: lambda: LearnRules(*learning),
         LEARN_FACTS: lambda: LearnFacts(*learning),
         "act": lambda: ActionGen(*commands),
@@ -89,8 +95,7 @@ def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | Non
         "human": lambda: _typed_by(person),
         "full": lambda: FullFormalizer(*with_domain),
         "full-edit": lambda: FullEditor(*with_domain),
-        "full-steps": lambda: FullSteps(*with_domain),
-        "full-own-goals": lambda: FullFormalizer(*with_domain),
+        FULL_STEPS: lambda: FullSteps(*with_domain),
     }
     return of_modes[variant.mode.name]()
 
@@ -102,13 +107,12 @@ def _typed_by(person: Person | None) -> HumanActions:
 
 
 def _terms(setting: GameSetting, without: Collection[str]) -> Terms:
-    """The action heads and goals that a model's own domain must use. Without the part `schemas` there are no heads."""
+    """The action heads that a model's own domain must use. Without the part `schemas` there are no heads."""
     reference = setting.reader.reference
     rules = reference.actions if reference is not None and "schemas" not in without else {}
     heads = ((name, " ".join(map(str, rule.parameters or ()))) for name, rule in sorted(rules.items()))
-    goals = tuple(str(rung.goal) for rung in setting.start.ladder) if reference is not None else ()
     schemas = tuple(f"{name} ({parameters})" for name, parameters in heads)
-    return Terms(schemas, goals, "hint" not in without, "detailed-goal" not in without)
+    return Terms(schemas, "hint" not in without, "detailed-goal" not in without)
 
 
 def setting_game(setting: GameSetting, seed: int, java: str | None = None) -> Game:
@@ -133,7 +137,8 @@ def episode_events(
     method = make_method(episode.mode, episode.setting, episode.seed, person)
     agents = Agents(method, model, planner, approver)
     checker = _checker(episode, method)
-    agent = Agent(episode, game, agents, restart=restart, checker=checker)
+    policy = ExploringPolicy if episode.variant.mode.name == LEARN_ACTIONS else PlanningPolicy
+    agent = Agent(episode, game, agents, restart=restart, checker=checker, policy=policy)
     return Timed(_closing(agent.run(), game, checker), lambda: agent.seconds)
 
 
@@ -204,7 +209,7 @@ def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tool
     """The episode of a cell, in its setting without the parts that the variant removes.
 
     The model's domain or reading rules are first those of the repeated episode, or else those of the tools, or else
-    those of `--domain-from` or `--rules-from`.
+    those of `--from`.
     """
     limits, variant = tools.limits, parse_variant(cell.mode, MODES)
     repeated = tools.restart.repeated if tools.restart else None
@@ -244,4 +249,6 @@ def _restart_of(recorded: Trace) -> Restart | None:
         written=resumed.written,
         repeated=repeated if repeats_answers(parse_variant(recorded.begun.mode, MODES)) else None,
         replayed=True,
+        constraint=constraint_text(recorded),
+        broken=tuple(repeated.all(ConstraintJudged)),
     )

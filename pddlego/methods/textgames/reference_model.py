@@ -19,7 +19,7 @@ from pddlego.methods.textgames.formalize import SEPARATOR
 from pddlego.methods.textgames.formalize.full import take_apart
 from pddlego.methods.textgames.loading import without_parts
 from pddlego.methods.textgames.options import LEARN, LEARN_FACTS, MODES
-from pddlego.methods.textgames.reader import ReaderModel, check_reader, situation_of
+from pddlego.methods.textgames.reader import ReaderModel, check_reader, check_sentence, situation_of
 from pddlego.methods.textgames.reading.mutants import mutants
 from pddlego.methods.textgames.reading.rules import ReadingRule
 from pddlego.methods.textgames.settings import GameSetting
@@ -474,4 +474,5 @@ def builtin_model(name: str, cell: Cell, setting: GameSetting | None) -> ReaderM
         model = NoisyReader(built_in.rate, built_in.seed, built_in.kinds or ALL, cell.model_seed)
     if setting is not None:
         check_reader(setting, cell.mode)
+        check_sentence(setting)
     return model

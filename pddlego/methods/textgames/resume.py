@@ -10,10 +10,13 @@ from pddlego.episode.events import Accepted, Asked, Ended, Outcome
 from pddlego.episode.trace import Trace
 from pddlego.errors import JournalError, UsageError
 from pddlego.methods.base import Variant, parse_variant
+from pddlego.methods.old_modes import refuse_removed
 from pddlego.methods.textgames.events import Observed, Resumed
 from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext
+from pddlego.methods.textgames.formalize.constraint import CONSTRAINT
 from pddlego.methods.textgames.formalize.contents import CONTENTS
 from pddlego.methods.textgames.formalize.problems import read_file
+from pddlego.methods.textgames.keeping import constraint_after
 from pddlego.methods.textgames.knowledge import Knowledge, restored
 from pddlego.methods.textgames.loading import setting_for
 from pddlego.methods.textgames.options import LEARNING, MODES, PLANNING, WRITES_DOMAIN, repeats_answers
@@ -72,6 +75,7 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
     It holds the commands so far, the last accepted problem, and the problem of the last answer if that was rejected.
     Raises `UsageError` for a step that the episode does not have.
     """
+    refuse_removed(recorded.trace.begun.mode)
     observed = recorded.trace.all(Observed)
     last = observed[-1].step if observed else -1
     shown = recorded.trace.step(step)
@@ -79,7 +83,8 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
         reason = f"The episode has the steps 0 to {last}." if last >= 0 else "The game never answered."
         raise UsageError(f"Unknown step {step}", reason, "Choose another.")
     _check_not_before_resumption(recorded, step)
-    part, verdicts = shown.after, [call.verdict for call in shown.after.calls if call.purpose != CONTENTS]
+    other = (CONTENTS, CONSTRAINT)
+    part, verdicts = shown.after, [call.verdict for call in shown.after.calls if call.purpose not in other]
     resumed = part.last(Resumed)
     problem = part.last(Accepted, where=lambda event: event.kind == "problem")
     kind = recorded.variant.mode.carries.kind
@@ -90,6 +95,7 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
     read = [event for event in part.until(max(0, covering)).all(Observed) if not event.repeated]
     begun_with = resumed.written if resumed else first_text(recorded.trace, kind)
     commands = [event for event in part.all(Observed) if event.command is not None and not event.repeated]
+    constraint, broken = constraint_after(part, recorded.setting.start)
     restart = Restart(
         source=str(recorded.journal),
         step=step,
@@ -99,6 +105,8 @@ def restart_at(recorded: RecordedGame, step: int) -> Restart:
         first_observation=observed[0].text,
         written=own.text if own else begun_with,
         repeated=part.until(_end_of_repetition(part)) if repeats_answers(recorded.variant) else None,
+        constraint=constraint,
+        broken=broken,
     )
     call = shown.calls[-1] if shown.calls else None
     if call is None or isinstance(call.verdict, Accepted) or not call.completion.text:
@@ -150,7 +158,7 @@ def read_correction(recorded: RecordedGame, restart: Restart, text: str) -> Prob
     """
     if recorded.mode in LEARNING:
         reason = f"In mode {recorded.mode}, the problem is what the rules read from the game."
-        raise UsageError("The problem cannot be corrected", reason, "Correct the rules, and begin with --rules-from.")
+        raise UsageError("The problem cannot be corrected", reason, "Correct the rules, and begin with --from.")
     return read_file(text, _situation(recorded, restart))
 
 

@@ -21,7 +21,7 @@ from pddlego.methods.textgames.truth.judge import Judge
 from pddlego.models import Request
 from pddlego.pddl import DefectKind, Entry, EntryKind, Problem, TypedName, parse_problem
 from pddlego.pddl.edit import diff
-from pddlego.pddl.exclusive import contradictions
+from pddlego.pddl.invariants import contradictions
 from pddlego.planning import Planner
 from pddlego.planning.ladder import climb
 
@@ -115,7 +115,7 @@ class ExpertPrompt:
             return Reward(reasons=(proposal.feedback.message, *proposal.feedback.evidence))
         known = proposal.knowledge
         plan = climb(planner, known.domain, known.problem, known.ladder).plan
-        contradicting = contradictions(known.problem, known.invariants)
+        contradicting = tuple(map(str, contradictions(known.problem, known.invariants)))
         right, faults = self.gain(proposal)
         return Reward(
             parsed=1.0,

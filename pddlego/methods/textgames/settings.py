@@ -340,7 +340,8 @@ class ReaderRules:
 
     `reference` is the knowledge of the setting's files in modes in which the model writes the domain: the reader
     answers with it, and no prompt shows it. Facts of `symmetric` predicates are stored once, `opinions` are predicates
-    that no observation states, and `map` names the directions and their opposites.
+    that no observation states, and `map` names the directions and their opposites. The `given` rules are those of
+    `rules` with which the learn modes begin.
     """
 
     name: str = ""
@@ -349,6 +350,7 @@ class ReaderRules:
     symmetric: frozenset[str] = frozenset()
     opinions: frozenset[str] = frozenset()
     map: MapRule | None = None
+    given: tuple[ReadingRule, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -379,7 +381,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class GameSetting(base.Setting):
-    """A checked setting that can be played. `start` is the agent's knowledge before the first observation."""
+    """A checked setting that can be played. `start` is the first knowledge, `constraint` what plans must keep."""
 
     max_steps: int
     game: GameTable
@@ -393,6 +395,7 @@ class GameSetting(base.Setting):
     claims: Mapping[str, ClaimRule] = field(default_factory=dict)
     facts: tuple[FactReading, ...] = ()
     removable: Removable = Removable()
+    constraint: str = ""
 
     @property
     def fold(self) -> str:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pddlego.methods.textgames.formalize import Formalizer, PromptContext
 from pddlego.models import Model, Request
 from pddlego.models.base import CHARACTERS_PER_TOKEN, window_of
-from pddlego.models.transcript import SHORTENED
 from pddlego.util.text import count
 
 _ANSWER = 1_024
@@ -33,8 +32,8 @@ def fitting_request(formalizer: Formalizer, situation: PromptContext, model: Mod
     for shorter, left_out in _shortened(situation):
         short = formalizer.request(shorter)
         if short is not None and short.characters < request.characters:
-            note = f"{SHORTENED} {count(window, 'token')}; left out: {left_out}"
-            request = replace(short, note=note)
+            note = f"the request was too long for {count(window, 'token')}; left out: {left_out}"
+            request = replace(short, note=note, window=window)
             if _tokens(request) + _ANSWER <= window:
                 break
     return request

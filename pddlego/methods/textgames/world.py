@@ -11,9 +11,9 @@ from itertools import accumulate, pairwise
 from pddlego.episode.budget import Budget
 from pddlego.episode.events import Limits
 from pddlego.episode.trace import Trace
-from pddlego.errors import DIFFERS, ReplayError
+from pddlego.errors import ReplayError
 from pddlego.methods.base import Variant, parse_variant
-from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
+from pddlego.methods.textgames.events import ConstraintJudged, Observed, Planned, PlannedStep
 from pddlego.methods.textgames.formalize import Exchange
 from pddlego.methods.textgames.games import Game, Lists, Observation
 from pddlego.methods.textgames.knowledge import Knowledge
@@ -91,6 +91,7 @@ class Restart:
     wrote beside problems: its domain with the commands of its actions, or its reading rules. `rejected` is the problem
     of the step's last answer if that was rejected and could be read. In mode `learn`, the recorded episode up to the
     step is played again with its answers (`repeated`). In a replay (`replayed`), the model already gives these answers.
+    `constraint` is what the states from the step on must satisfy, and `broken` says what was broken until then.
     """
 
     source: str
@@ -104,6 +105,8 @@ class Restart:
     rejected: Problem | None = None
     repeated: Trace | None = None
     replayed: bool = False
+    constraint: str = ""
+    broken: tuple[ConstraintJudged, ...] = ()
 
     @property
     def latest(self) -> Problem:
@@ -114,9 +117,8 @@ class Restart:
 def check_same(to: str, recorded: str, now: str) -> None:
     """Raise `ReplayError` if the game's observation `now` differs from the `recorded` one."""
     if recorded and recorded != now:
-        raise ReplayError(
-            f"{DIFFERS} to {to}", f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?"
-        )
+        what = f"The game answers otherwise than recorded to {to}"
+        raise ReplayError(what, f"Recorded: {recorded!r}. Now: {now!r}.", "Is it the same game and seed?")
 
 
 def mismatch(knowledge: Knowledge, step: PlanStep, text: str, texts: Iterable[str]) -> str:
@@ -156,6 +158,13 @@ def says_nothing_new(knowledge: Knowledge, step: PlanStep, read: str, texts: Ite
         printed is not None and same_name(printed, predicted[parameter])
         for parameter, printed in match.groupdict().items()
     )
+
+
+def printed_names(knowledge: Knowledge, step: PlanStep, text: str) -> dict[str, str]:
+    """The names that the observation `text` prints in place of other arguments of a step."""
+    match = re.search(knowledge.actions[step.action].expect, text)
+    pairs = ((_predicted(knowledge, step)[name], value) for name, value in (match.groupdict() if match else {}).items())
+    return {name: to_name(value) for name, value in pairs if value and not same_name(name, value)}
 
 
 def _predicted(knowledge: Knowledge, step: PlanStep) -> dict[str, str]:
@@ -303,7 +312,7 @@ class GameSession:
         """
         refused = self._table.is_refused(answer.text)
         read = self.observing.read(answer.text)
-        difference, exchange = "", Exchange(intention.command if intention else None, read)
+        difference, exchange = "", Exchange(intention.command if intention else None, read, refused=refused)
         if self._all_valid:
             valid = self._asking.shown(answer.valid_commands)
             exchange = replace(exchange, valid_commands=valid, kinds=answer.kinds, things=answer.things)
@@ -311,7 +320,8 @@ class GameSession:
             texts = [exchange.text for exchange in self.memory.history]
             difference = mismatch(knowledge, intention.step, answer.text, texts)
             nothing_new = says_nothing_new(knowledge, intention.step, exchange.text, texts)
-            if intention.planned is not None and not (difference or refused):
+            is_compared = knowledge.written is None or knowledge.actions[intention.step.action].expect
+            if intention.planned is not None and is_compared and not (difference or refused):
                 exchange = replace(exchange, effects=intention.effects)
             gained, rises = answer.score - self.seen.score, knowledge.actions[intention.step.action].gains
             is_expected = not self.observing.score or not gained or (rises and gained > 0)
@@ -324,8 +334,7 @@ class GameSession:
             exchange = replace(exchange, unforeseen=sentence, continues=intention.continues, undone=undone)
             if self.observing.score:
                 exchange = replace(exchange, score=answer.score, gained=answer.score - self.seen.score)
-        self.seen = answer
-        self.budget.score = answer.score
+        self.seen, self.budget.score = answer, answer.score
         self.rules.take_in(exchange.command, answer.text)
         by_rule = intention is not None and intention.by_rule
         self.memory.take(exchange, refused, reported=self.rules.is_reported or not by_rule)

@@ -1,12 +1,13 @@
 """Thought of Search (Cao et al., 2024): a model writes a search space, unit tests correct it, a search solves all."""
 
 from pddlego.methods.base import Method, part
-from pddlego.methods.thought_of_search.options import MODES
+from pddlego.methods.thought_of_search.options import MODES, READ_BY
 
 
 class _ThoughtOfSearch(Method):
     name = "thought_of_search"
     modes = MODES
+    read_by = READ_BY
     paper = "AutoToS"
     options = part("options.SearchOptions")
     measuring = part("measure.MEASURING")

@@ -7,11 +7,12 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from itertools import chain
 from time import monotonic
 from typing import Any, Literal
 
-from pddlego.sandbox.jail.values import WITHOUT_REFERENCES, as_list, differs, plain, tagged
+from pddlego.sandbox.jail.values import WITHOUT_REFERENCES, as_list, differs, plain, tagged, tagged_whole
 
 GOAL, SUCCESSORS = FUNCTIONS = "goal", "successors"
 """The two functions of a search space, as requests and answers name them."""
@@ -148,7 +149,7 @@ class Expander:
                 forms = [dumps(state, WITHOUT_REFERENCES) for state in next_states]
                 done.append([numbers[form] if form in numbers else self._keep(form) for form in forms])
             except ValueError:  # a state contains an instance of a class of the program
-                done.append([self._keep({"v": tagged(state, _MOST)}) for state in next_states])
+                done.append([self._keep({"v": tagged_whole(state, _MOST)}) for state in next_states])
 
     def _keep(self, form: bytes | dict[str, Any]) -> int:
         """Keep a new state; returns its number."""
@@ -245,7 +246,7 @@ _LARGE = 2.0**50
 """Numbers beyond it are compared exactly."""
 
 _TEXTS = frozenset((str,))
-_NUMBERS = frozenset((int, float))
+_NUMBERS = frozenset((int, float, Fraction))
 
 
 def canonical(unordered: Collection[str]) -> Callable[[Any], Hashable]:
@@ -293,7 +294,7 @@ def as_the_paper(unordered: Collection[str]) -> Callable[[Any], Hashable]:
 
 def _plain(value: Any) -> Hashable:
     kind = type(value)
-    if kind is int or kind is float:
+    if kind in _NUMBERS:
         return _number(value)
     if kind is list or kind is tuple:
         kinds = set(map(type, value))
@@ -308,7 +309,7 @@ def _plain(value: Any) -> Hashable:
     return atom
 
 
-def _number(value: float) -> Hashable:
+def _number(value: float | Fraction) -> Hashable:
     if -_LARGE < value < _LARGE:
         return round(value * _GRID)
     try:

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pddlego.errors import SettingError
 from pddlego.methods.setting_files import SettingHead
-from pddlego.methods.thought_of_search.autotos import CHECKED, lists, refuses_same
+from pddlego.methods.thought_of_search.records.autotos import CHECKED, lists, refuses_same
 from pddlego.methods.thought_of_search.space import (
     BadTransition,
     GoalTest,
@@ -317,7 +317,7 @@ class FileJudge:
         return entries
 
     def _check_instances(self, space: FileSpace) -> None:
-        """Raises `SettingError` if there are no instances, if one lacks its cost, or for wrong numbers of arguments."""
+        """Raise `SettingError` if there are no instances, if one lacks its cost, or for wrong numbers of arguments."""
         place, first = space.places["instances"], space.file.files.instances_from
         lacking = [
             instance.name
@@ -349,7 +349,7 @@ class FileJudge:
             self._reason(self.instances[0], 0, path)
 
     def _check_examples(self, space: FileSpace, examples: Mapping[str, Sequence[Instance]]) -> None:
-        """Raises `SettingError` if the checks contradict the lists of goals, of other states, or of successors."""
+        """Raise `SettingError` if the checks contradict the lists of goals, of other states, or of successors."""
         for kind, answer in (("goals", "no"), ("non_goals", "yes")) if self._knows_goals else ():
             for number, example in enumerate(examples[kind], start=1):
                 if self.is_goal(example, example.searches[0].start) != (kind == "goals"):
@@ -379,7 +379,7 @@ class FileJudge:
         return value or ""
 
     def _refuse_mistake(self, result: CallResult, *states: object) -> None:
-        """Raises `SettingError` for a call that failed, unless it raised an exception on a malformed state."""
+        """Raise `SettingError` for a call that failed, unless it raised an exception on a malformed state."""
         if result.returned:
             return
         if result.status is not Status.RAISED or result.error in _MISTAKES or have_form(states, self._states):

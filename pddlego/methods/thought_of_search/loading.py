@@ -11,10 +11,10 @@ from pddlego.methods.base import Setting, UpperBound, Variant
 from pddlego.methods.planning_settings import PlanningSetting, load_planning
 from pddlego.methods.setting_files import SettingTable, prompt_texts, read_setting, validated
 from pddlego.methods.shared_options import PLANNING
-from pddlego.methods.thought_of_search import autotos
 from pddlego.methods.thought_of_search.file_space import FileSpace, SearchFile
 from pddlego.methods.thought_of_search.options import NO_CHECK, OWN_TESTS, SEARCH, SearchOptions
 from pddlego.methods.thought_of_search.planning_space import PlanningSpace
+from pddlego.methods.thought_of_search.records import autotos
 from pddlego.methods.thought_of_search.search import SearchLimits
 from pddlego.methods.thought_of_search.space import Space
 from pddlego.models.transcript import Conversation
@@ -59,12 +59,12 @@ class SearchSetting(Setting):
         return tuple(name for name, without in _RECORDED.items() if set(parts) == set(without))
 
     def check_mode(self, variant: Variant) -> None:
-        """Raises `UsageError` for tasks with numbers: states are sets of facts."""
+        """Raise `UsageError` for tasks with numbers: states are sets of facts."""
         if isinstance(self.space, PlanningSpace):
             self.space.setting.refuse_numbers(str(variant))
 
     def check(self, planner: Planner) -> None:
-        """Raises `UsageError` if functions cannot be isolated as required, and `SettingError` for wrong files."""
+        """Raise `UsageError` if functions cannot be isolated as required, and `SettingError` for wrong files."""
         with Sandbox(self.isolation) as sandbox:
             sandbox.layers()
             with self.space.judge(sandbox, self.all_seeds[0]):

@@ -70,6 +70,7 @@ from pddlego.models.base import Feedback, Message
 from pddlego.models.prompts import Prompts
 from pddlego.runs.cells import Cell
 from pddlego.sandbox import Sandbox
+from pddlego.sandbox.jail.values import KEPT
 from pddlego.util.text import count
 
 _Checking = Generator[Event, None, "Fault | None"]
@@ -213,7 +214,8 @@ class _Episode:
         answers = self.answers[which]
         limit = f"{fault.limit} ({fault.message})" if fault is not None and fault.limit else ""
         if fault is None:
-            shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which], "paper": self.paper}
+            shown = {**self.space.prompt(self.judge), "arguments": self.space.arguments[which], "kept": KEPT}
+            shown["paper"] = self.paper
             question = self._prompts.render(f"thought_of_search/{self.space.templates}{which}", **shown)
         else:
             question = self._prompts.render("thought_of_search/feedback", fault=fault, lines="\n".join(fault.lines))

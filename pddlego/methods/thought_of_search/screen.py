@@ -137,7 +137,7 @@ def _feedback(trace: Trace, glyphs: Glyphs) -> tuple[str, list[Text]]:
         title = Text(f"{glyphs.failed} {feedback.category}: {clean(feedback.message)}", "bold red")
         return "counterexample", [title, *(Text(clean(line), "red") for line in feedback.evidence)]
     if last is not None:
-        text = f"{last.instance}: {last.kind}, {last.length} steps, {last.expansions:,} states expanded"
+        text = f"{last.instance}: {last.kind}, {count(last.length, 'step')}, {count(last.expansions, 'state')} expanded"
         line = outcome_line(last.solved, text, glyphs)
         return "last instance", [line, *([Text(clean(last.message), line.style)] if last.message else [])]
     tested = trace.place(Tested) > trace.place(Coded)
@@ -163,7 +163,7 @@ def _tests_tab(step: Step, glyphs: Glyphs) -> list[Text]:
             )
         elif isinstance(event, Attempted):
             message = count(event.length, "step") if event.solved else f"{event.kind}: {event.message}"
-            text = f"{event.instance}: {message}, {event.expansions:,} states expanded"
+            text = f"{event.instance}: {message}, {count(event.expansions, 'state')} expanded"
             lines.append(outcome_line(event.solved, text, glyphs))
     return lines or [Text("nothing was tested", "dim")]
 

@@ -7,11 +7,11 @@ guess (a variable in a goal, a wrong number of arguments) stays: the check repor
 they are, unless Fast Downward's translator refuses them; in other files, unrepaired parts keep their text.
 """
 
-from pddlego.pddl.tolerant.files import Repaired, RepairKind, read_pair, repair, repair_problem
-from pddlego.pddl.tolerant.lexical import MISSING, is_cut_off
+from pddlego.pddl.tolerant.files import Repair, Repaired, RepairKind, read_pair, repair, repair_problem
+from pddlego.pddl.tolerant.lexical import is_cut_off
 
 __all__ = [
-    "MISSING",
+    "Repair",
     "RepairKind",
     "Repaired",
     "is_cut_off",

@@ -30,7 +30,7 @@ from pddlego.pddl.conditions import (
     walk,
 )
 from pddlego.pddl.domain import MAX_TYPES, Action, Domain
-from pddlego.pddl.lint import NUMERIC, READ_REQUIREMENTS, TIMED
+from pddlego.pddl.lint import CONSTRAINED, NUMERIC, READ_REQUIREMENTS, TIMED
 from pddlego.pddl.names import is_name
 from pddlego.pddl.numbers import TOTAL_COST, numeric_part, read_fluents
 from pddlego.pddl.problem import Problem
@@ -58,7 +58,8 @@ def declare(parts: Parts, note: Note, numbers: bool = False) -> tuple[str, ...]:
     """
     declarer = _Declarer(parts, note)
     is_numeric = numbers and (declarer.is_numeric() or declarer.is_timed())
-    declarer.requirements(READ_REQUIREMENTS | NUMERIC | TIMED if is_numeric else READ_REQUIREMENTS)
+    readable = READ_REQUIREMENTS | NUMERIC | TIMED if is_numeric else READ_REQUIREMENTS
+    declarer.requirements(readable | CONSTRAINED if numbers else readable)
     if not parts.in_domain:
         return ()
     declarer.types()
@@ -140,7 +141,7 @@ class _Declarer:
         is_slip = _slips(known)
         for name in sorted(set(used) - known - {ANY_TYPE}):
             if is_name(name) and not is_slip(name):
-                self.note(f"{name} is a type")
+                self.note(f"{name} is a type", "type")
                 parts.types.append(TypedName(name))
 
     def constants(self) -> None:
@@ -209,7 +210,7 @@ class _Declarer:
                 self._add_predicate(name, types)
 
     def _add_predicate(self, name: str, types: tuple[str, ...]) -> None:
-        self.note(f"{name} is a predicate")
+        self.note(f"{name} is a predicate", "predicate")
         arguments = (TypedName(f"?x{number}", kind) for number, kind in enumerate(types, start=1))
         self.parts.predicates.append((name, *typed_words(arguments)))
 
@@ -408,7 +409,7 @@ class _Declarer:
         unknown = [show(word) for word in stated if show(word) not in read]
         if not unknown:
             return
-        self.note(f"requirements {' '.join(unknown)} are of no use here")
+        self.note(f"requirements {' '.join(unknown)} are of no use here", "requirement")
         parts.requirements = [name for name in parts.requirements if name in read]
         parts.in_problem = [_without_unknown(slot, read) for slot in parts.in_problem]
 

@@ -23,7 +23,7 @@ from pddlego.pddl.rules import Defect, Level, PddlSyntaxError, Position
 from pddlego.pddl.sexpr import Sexpr, show
 from pddlego.pddl.tolerant import by_use, structure
 from pddlego.pddl.tolerant.layout import EditedText, Section, same_or
-from pddlego.pddl.tolerant.lexical import Note, read_define
+from pddlego.pddl.tolerant.lexical import Note, RepairSubject, read_define
 from pddlego.pddl.tolerant.parts import Parts, Slot, is_in_order
 
 _OF_PROBLEM = (":domain", ":objects", ":init", ":goal")
@@ -44,6 +44,7 @@ class RepairKind(str, Enum):
 class Repair:
     kind: RepairKind
     what: str
+    of: RepairSubject = ""
 
     def __str__(self) -> str:
         return f"{self.kind.value}: {self.what}"
@@ -83,7 +84,7 @@ def repair(domain: str, problem: str, level: Level = Level.CLASSICAL, moves: boo
     repairs: dict[Repair, None] = {}
 
     def noting(kind: RepairKind) -> Note:
-        return lambda what: repairs.update({Repair(kind, what): None})
+        return lambda what, of="": repairs.update({Repair(kind, what, of): None})
 
     lexical = noting(RepairKind.LEXICAL)
     files = [read_define(text, kind, lexical) for text, kind in ((domain, "domain"), (problem, "problem"))]
@@ -104,15 +105,15 @@ def repair(domain: str, problem: str, level: Level = Level.CLASSICAL, moves: boo
 
 def _is_sound(domain: str, problem: str, level: Level) -> bool:
     """Whether `pddlego check` finds no error in the files that are not empty, and other planners read them."""
+    reading = read_problem(problem)
     if not domain.strip():
-        reading = read_problem(problem)
-        refusals = problem_refusals(reading, level, is_numeric_problem(problem))
+        refusals = problem_refusals(reading, level, is_numeric_problem(reading.problem))
         return not reading.missing and is_portable((*reading.defects, *refusals))
-    checked = checked_domain(domain, level, numeric_task=is_numeric_problem(problem))
+    checked = checked_domain(domain, level, numeric_task=is_numeric_problem(reading.problem))
     read = checked.domain
     if read is None or not is_portable(checked.defects):
         return False
-    return not problem.strip() or is_sound_problem(read, problem, level)
+    return not problem.strip() or is_sound_problem(read, reading, level)
 
 
 def repair_problem(domain: str, problem: str, level: Level = Level.CLASSICAL, moves: bool = True) -> Repaired:

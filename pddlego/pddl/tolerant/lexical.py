@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
 
 from pddlego.pddl.domain import DECLARATIONS, FIELDS_OF, KEYWORDS, read_domain
 from pddlego.pddl.foreign import foreign_comments
@@ -19,11 +20,15 @@ from pddlego.util.text import nearest
 _REPEATED = frozenset({*FIELDS_OF, ":derived"})
 _KEYWORDS = frozenset({*KEYWORDS, *PROBLEM_SECTIONS, *MISSPELT})
 
-Note = Callable[[str], None]
-"""A function that records a repair."""
+RepairSubject: TypeAlias = Literal["", "predicate", "type", "requirement", "end"]
+"""What a repair concerns: a declaration, a requirement, or the end of a list, which an answer that is cut off lacks."""
 
-MISSING = "closing parentheses were missing"
-"""The beginning of the repairs that may also result from an answer that was cut off."""
+
+class Note(Protocol):
+    """A function that records a repair."""
+
+    def __call__(self, what: str, of: RepairSubject = "") -> None: ...
+
 
 _FENCES = "Markdown fences found around the file"
 
@@ -126,7 +131,8 @@ def _balanced(draft: EditedText, note: Note) -> EditedText:
         where = "at the end" if new and start == end else place_of_edit(draft.text, start, new)
         if new:
             what = "an opening parenthesis was" if new == "(" else "'(and' was"
-            note(f"{MISSING if new == ')' else f'{what} missing'} {where}")
+            is_end = new == ")"
+            note(f"{'closing parentheses were' if is_end else what} missing {where}", "end" if is_end else "")
         else:
             kind = "closing" if draft.text[start] == ")" else "opening"
             note(f"there were {kind} parentheses too many")
@@ -138,7 +144,7 @@ def is_cut_off(text: str, kind: str) -> bool:
 
     Words behind the last parenthesis are prose. A file whose last parenthesis is a closing one is not cut off.
     """
-    cleaned = _cleaned(text, kind, lambda what: None).text
+    cleaned = _cleaned(text, kind, lambda what, of="": None).text
     if last_file(_plain(cleaned), kind) is None or not _opens_at_the_end(cleaned):
         return False
     reading = read_sexprs(cleaned)

@@ -81,6 +81,13 @@ class _NoGoods:
         return 0
 
 
+class _WholeNoGoods(_NoGoods):
+    """No-goods of which only the same set is found again."""
+
+    def within(self, facts: int) -> int:
+        return facts if facts in self._known else 0
+
+
 class _Choice:
     """A goal for which an action is being chosen. `first` holds all goals of a level, in its first choice only."""
 
@@ -100,6 +107,9 @@ class Extraction:
     and may raise an exception to stop the search; `depth` is the level of the last set.
     """
 
+    _no_goods: type[_NoGoods] = _NoGoods
+    """The store of failures of a level."""
+
     def __init__(
         self,
         graph: PlanningGraph,
@@ -109,7 +119,7 @@ class Extraction:
     ) -> None:
         self.graph, self.memo, self._tick = graph, memo, tick
         self.ranks = ranks if ranks is not None else {}
-        self.nogoods: dict[int, _NoGoods] = defaultdict(_NoGoods)
+        self.nogoods: dict[int, _NoGoods] = defaultdict(self._no_goods)
         self.count = _NodeCount()
         self.depth = 0
         self._ways: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {}
@@ -271,16 +281,8 @@ class PlainExtraction(Extraction):
     _ALL = -1
     """The conflict of every failure: every choice is part of it."""
 
-    def __init__(
-        self,
-        graph: PlanningGraph,
-        ranks: Mapping[int, Mapping[int, int]] | None = None,
-        memo: bool = True,
-        tick: Callable[[], None] = lambda: None,
-    ) -> None:
-        super().__init__(graph, ranks, memo, tick)
-        self.nogoods = defaultdict(_WholeNoGoods)
-        self._failed_before = -1
+    _no_goods = _WholeNoGoods
+    _failed_before = -1
 
     def hopeless(self, level_off: int) -> bool:
         """Whether longer graphs hold no plan either: one more level has added no no-good where the levels are equal.
@@ -300,13 +302,6 @@ class PlainExtraction(Extraction):
 
     def _regressed(self, conflict: int, chosen: _Chosen) -> int:
         return self._ALL
-
-
-class _WholeNoGoods(_NoGoods):
-    """No-goods of which only the same set is found again."""
-
-    def within(self, facts: int) -> int:
-        return facts if facts in self._known else 0
 
 
 _EXTRACTIONS: Mapping[ExtractionKind, type[Extraction]] = {"backjumping": Extraction, "plain": PlainExtraction}

@@ -103,7 +103,8 @@ class Program:
             value = self._function(request["module"], request["call"])(*arguments)
             return _CONVERTED[request["result"]](value)
 
-        return self._guarded(run, arguments if request["echo"] else None)
+        tag = values.tagged_whole if request["result"] == "list" else values.tagged
+        return self._guarded(run, arguments if request["echo"] else None, tag)
 
     def _compile(self, source: str, module: str) -> None:
         file = FILE if module == "program" else f"<file of {module}>"
@@ -139,8 +140,10 @@ class Program:
         sent = self._guarded(lambda: self._parts)
         return {**sent, **answer} if sent["status"] == "returned" else sent
 
-    def _guarded(self, run: Callable[[], Any], echoed: Any = None) -> dict[str, Any]:
-        """The answer of a call of the program. Its exceptions become answers too."""
+    def _guarded(
+        self, run: Callable[[], Any], echoed: Any = None, tag: Callable[[object, int], object] = values.tagged
+    ) -> dict[str, Any]:
+        """The answer of a call of the program, whose value is represented by `tag`. Exceptions become answers too."""
         sys.stdout = sys.stderr = _Silence()
         answer: dict[str, Any] = {}
         starved = False
@@ -148,7 +151,7 @@ class Program:
             self._running = not self._stopped
             if self._stopped:
                 raise KeyboardInterrupt
-            answer["value"] = values.tagged(run(), self.most)
+            answer["value"] = tag(run(), self.most)
             if echoed is not None:
                 answer["echo"] = values.tagged(echoed, self.most)
             self._running = False

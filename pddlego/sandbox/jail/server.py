@@ -38,6 +38,10 @@ _HIGHEST = 4096
 """Descriptors below this number are closed in a child. The server's few descriptors have the lowest free numbers."""
 
 
+_loaded: set[str] = set()
+"""The names of the modules outside of the standard library that programs have imported."""
+
+
 def main() -> None:
     """Serve requests on the control connection. The command-line arguments are folders with additional modules."""
     control = socket.socket(fileno=CONTROL)
@@ -69,9 +73,8 @@ def main() -> None:
 
 def _start(request: dict[str, Any], descriptors: list[int], more: list[str], children: set[int]) -> dict[str, Any]:
     """Fork a process that locks itself and serves on the two pipes `descriptors`."""
-    for name in request["modules"]:
-        if name not in sys.modules:
-            _load(name, more)
+    for name in set(request["modules"]) - _loaded:
+        _load(name, more)
     server = os.getpid()
     child, reason = None, ""
     code = _code(request["driver"][0]) if request["driver"] else ""  # once, and not in every child
@@ -87,6 +90,8 @@ def _start(request: dict[str, Any], descriptors: list[int], more: list[str], chi
             children.add(child)
         return {"child": child, "reason": reason}
     try:
+        for name in _loaded.difference(request["modules"]):  # a program does not depend on those before it
+            sys.modules.pop(name, None)
         _become(request, descriptors, server, code)
     finally:
         os._exit(0)
@@ -98,6 +103,7 @@ def _load(name: str, places: list[str]) -> None:
     with contextlib.suppress(Exception):
         importlib.import_module(name)
     del sys.path[: len(places)]
+    _loaded.add(name)
 
 
 @functools.cache

@@ -9,7 +9,9 @@ import json
 import marshal
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import chain
 from typing import Any
 
@@ -43,6 +45,9 @@ _TUPLES = frozenset((tuple,))
 _LISTS = frozenset((list,))
 _DICTS = frozenset((dict,))
 
+KEPT = "None, bool, int, float, Fraction, str, list, tuple, dict, set and frozenset"
+"""The types whose values survive between two calls."""
+
 
 class TooLargeError(Exception):
     """A value is too large to be sent."""
@@ -68,13 +73,25 @@ def tagged(value: object, most: int) -> object:
     return _Tagger(most).tagged(value, 0)
 
 
+def tagged_whole(value: object, most: int) -> object:
+    """The value as `tagged` represents it. Raises `TypeError` for a part that would come back as `Opaque`."""
+    tagger = _Tagger(most)
+    form = tagger.tagged(value, 0)
+    if tagger.lost:
+        raise TypeError(f"a state holds {tagger.lost}, which does not survive between two calls: use {KEPT}")
+    return form
+
+
 def parts(line: bytes) -> int:
     """An upper bound for the number of nested values in a line of JSON, from its punctuation, also in strings."""
     return line.count(b",") + line.count(b"[") + line.count(b"{")
 
 
 def plain(value: Any) -> Any:
-    """The value that a JSON value of `tagged` represents. Raises `ValueError` for other and for too large values."""
+    """The value that a result of `tagged` represents, sent as JSON or not.
+
+    Raises `ValueError` for other and for too large values.
+    """
     try:
         return _Reader().plain(value)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError) as error:
@@ -115,7 +132,7 @@ class _Tagger:
     """Tags a value and counts its characters at the same time, so that it stops early at a value that is too large."""
 
     def __init__(self, most: int) -> None:
-        self.left = most
+        self.left, self.lost = most, ""
 
     def tagged(self, value: Any, depth: int) -> Any:
         kind = type(value)
@@ -149,6 +166,8 @@ class _Tagger:
             return {"d": [[self.tagged(key, depth), self.tagged(part, depth)] for key, part in value.items()]}
         if isinstance(value, (str, bool, int, float)):  # an instance of a subclass
             return self._plain_of(value, depth)
+        if isinstance(value, Fraction) and _are_small((value.numerator, value.denominator), {int}):
+            return {"q": [value.numerator, value.denominator]}
         return self._opaque(value)
 
     def _list(self, value: Any, depth: int) -> Any:
@@ -202,6 +221,7 @@ class _Tagger:
     def _opaque(self, value: object) -> object:
         if type(value).__module__ == "numpy" and hasattr(value, "tolist") and type(value.tolist()) is not type(value):
             return self.tagged(value.tolist(), 1)
+        self.lost = self.lost or f"a value of type {type(value).__name__[:REPR]}"
         try:
             shown = without_addresses(repr(value))[:REPR]
         except Exception as error:  # noqa: BLE001 -- a program's own class may raise anything
@@ -220,6 +240,13 @@ def _checked_keys(keys: list[Any]) -> list[Any]:
     if len(keys) > MOST_ALIKE and max(Counter(map(hash, keys)).values()) > MOST_ALIKE:
         raise ValueError("too many keys have the same hash")
     return keys
+
+
+def _whole(value: object) -> int:
+    """A numerator or a denominator. Raises `ValueError` for other and for too large values."""
+    if type(value) is not int or not -LARGEST <= value < LARGEST:
+        raise ValueError("a fraction has two integers")
+    return value
 
 
 class _Reader:
@@ -259,6 +286,8 @@ class _Reader:
         if tag == "d":
             keys = _checked_keys([self.plain(key) for key, _ in parts])
             return dict(zip(keys, [self.plain(part) for _, part in parts], strict=True))
+        if tag == "q":
+            return Fraction(*map(_whole, parts))
         if tag == "o":
             return Opaque(self.plain(str(parts[0])), self.plain(str(parts[1])))
         if tag == "c":
@@ -286,10 +315,10 @@ class _Reader:
             return [part[:] for part in value]
         return [self.plain(part) for part in value]
 
-    def _rows(self, value: list[list[object]]) -> list[list[object]]:
+    def _rows(self, value: Sequence[Sequence[object]]) -> Sequence[Sequence[object]]:
         """The lists in a list, converted only if they contain other values than numbers and ASCII strings."""
         self._count(len(value))
-        if not set(map(type, value)) <= _LISTS:
+        if not set(map(type, value)) <= _LISTS | _TUPLES:  # JSON makes lists of tuples
             raise ValueError("it is not what its tag says")
         if self._counts_flat(list(chain.from_iterable(value))):
             return value

@@ -9,6 +9,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from pddlego.display.browser.table import Rows
+from tests.scale import scaled
 
 
 class _TableApp(App[None]):
@@ -22,7 +23,7 @@ def test_a_number_at_an_edge_of_the_screen_is_whole_or_hidden(left: int) -> None
 
     async def draw() -> None:
         cells = [("abcdefgh", "", False), ("4021", "", True), ("name", "", False), ("77", "", True)]
-        for width in range(4, 30):
+        for width in range(4, 30, scaled(3, in_ci=1)):
             async with _TableApp().run_test(size=(width, 6)) as pilot:
                 table = pilot.app.query_one(Rows)
                 table.show(["first", "n", "third", "m"], [8, 6, 40, 5], ["key"], lambda key: cells)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 import pddlego
-from pddlego.episode.events import Accepted, Answered, Rejected
+from pddlego.episode.events import Accepted, Answered
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.registry import make_codec
 from pddlego.runs.folders import find_journals
@@ -84,26 +84,12 @@ def test_the_record_has_answers_rejections_tokens_and_changes(tmp_path: Path) ->
         builder.save(path.parent)
 
 
-def test_the_record_survives_a_model_that_fails() -> None:
-    builder = pddlego.builder(Scripted("a", "b"), retries=1)
-    with pytest.raises(ModelError, match="no usable types"):
-        builder.ask("types")
-    assert [event.completion.text for event in builder.record.all(Answered)] == ["a", "b"]
-    assert len(builder.record.all(Rejected)) == 2
-
-
 def test_components_of_no_action_may_be_asked_for_with_those_of_one() -> None:
     parameters = {"name": "light", "parameters": [{"name": "?l", "type": "lamp"}]}
     builder = pddlego.builder(Scripted(json.dumps({**ANSWERS["types"], **parameters})))
     builder.ask("types", "parameters", action="light")
     assert builder.calls == 1
     assert ":parameters (?l - lamp)" in builder.domain
-
-
-def test_an_own_prompt() -> None:
-    model = Scripted(json.dumps(ANSWERS["types"]))
-    pddlego.builder(model).ask("types", prompt="Which types has a lamp world?")
-    assert model.asked[0].messages[-1].content == "Which types has a lamp world?"
 
 
 def test_an_own_prompt_gets_the_files_in_place_of_names_in_braces() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pddlego.episode.events import Accepted, Ended, Outcome, Rejected
+from pddlego.episode.events import Accepted, Ended, Limits, Outcome, Rejected
+from pddlego.methods.builders.builder import Build
 from pddlego.methods.builders.draft import (
     COMPONENTS,
     ComponentError,
@@ -16,6 +17,7 @@ from pddlego.methods.builders.draft import (
     WholeDomain,
     WholeProblem,
     read_component,
+    read_components,
     schema_of,
 )
 from pddlego.methods.builders.events import BuildConcluded, PlanTried, Reviewed
@@ -23,12 +25,14 @@ from pddlego.methods.builders.options import MODES, TEXT, BuilderOptions
 from pddlego.methods.builders.reference import BuilderReference, component_of
 from pddlego.methods.builders.setting import load
 from pddlego.methods.setting_files import setting_names
+from pddlego.models.base import ScriptedModel
 from pddlego.pddl import parse_domain, parse_problem
 from pddlego.pddl.portable import checked_domain
 from pddlego.planning import ProcessPlanner, validate
 from pddlego.planning.plan_text import read_plan
 from tests.methods.builders.building import Scripted, build, dumped, of
 from tests.planning.test_costs import ROADS, trip
+from tests.shared import SHARED
 from tests.traces import shared_beginning
 
 SETTINGS = tuple(
@@ -48,7 +52,7 @@ def test_text_to_pddl_to_a_plan_that_works_in_the_gold_domain(setting: str, mode
         gold = load(setting, BuilderOptions())
         plan = read_plan("\n".join(of(events, PlanTried)[-1].plan), gold.domain, gold.task(seed)).plan
         assert validate(gold.domain, gold.task(seed), plan) is None
-        if mode == "build-whole":
+        if mode == "build+whole":
             assert len(of(events, Accepted)) == 2
 
 
@@ -91,7 +95,59 @@ WRONG: dict[str, tuple[Any, str]] = {
 }
 """A wrong answer for each component of Coin Collector, and what is said of it."""
 
-BY = {"domain": "build-whole", "problem": "build-whole", "action": "build-by-action"}
+FACTS = '{"facts": ["(at hall)", "(seen)"]}'
+
+NEARLY = {
+    "a comma before a closing bracket": FACTS.replace("]", ",]").replace("}", " ,\n}"),
+    "a comment": FACTS.replace("[", "[ // the only {place\n"),
+    "a key without quotes": FACTS.replace('"facts"', "facts"),
+    "' as a quotation mark": FACTS.replace('"', "'"),
+    "“ as a quotation mark": re.sub(r'"([^"]*)"', r"“\1”", FACTS),
+    "‘ as a quotation mark": re.sub(r'"([^"]*)"', r"‘\1’", FACTS),
+    "„ as a quotation mark": re.sub(r'"([^"]*)"', r"„\1“", FACTS),
+    "a line break or a tab in a string": FACTS.replace("(at hall)", "(at\n\thall)"),
+    "the object is inside of 'answer'": f'{{"answer": {FACTS}}}',
+    "the object is inside of 'arguments'": f'{{"name": "init", "arguments": {FACTS}}}',
+    "the key 'Facts' is in capitals": FACTS.replace("facts", "Facts"),
+    "the escape \\(, which JSON does not have": FACTS.replace("(at", "\\(at"),
+    "earlier JSON objects are drafts": f'```\n{{"facts": []}}\n```\nNo:\n```json\n{FACTS}\n```',
+}
+"""`FACTS` as models write it, for each kind of repair."""
+
+
+@pytest.mark.parametrize("repair", NEARLY)
+def test_a_component_is_read_from_what_is_nearly_json_and_the_repair_is_listed(repair: str) -> None:
+    notes: list[str] = []
+    component = read_component("init", NEARLY[repair], notes)
+    facts = [" ".join(fact.split()) for fact in component.model_dump()["facts"]]
+    assert (facts, notes) == (["(at hall)", "(seen)"], [f"JSON: {repair}"])
+    (both,) = read_components(["init"], NEARLY[repair], [])
+    assert both == component
+
+
+@pytest.mark.shared("cases/turn6/json")
+@pytest.mark.parametrize("slip", ["line-breaks-in-string", "trailing-comma"])
+def test_the_answers_of_a_model_that_are_nearly_json_build_a_task(slip: str, planner: ProcessPlanner) -> None:
+    files = (SHARED / f"cases/turn6/json/{name}.txt" for name in ("domain-answer", slip))
+    model = ScriptedModel(tuple(file.read_text(encoding="utf-8") for file in files))
+    built = Build(
+        "task",
+        "Light both lamps.",
+        model,
+        planner,
+        steps="whole",
+        feedback="none",
+        rounds=0,
+        retries=0,
+        limits=Limits(None),
+    )
+    events = list(built.events())
+    repairs = [defect for event in of(events, Accepted) for defect in event.defects if defect.startswith("JSON: ")]
+    assert not of(events, Rejected) and len(repairs) == 1
+    assert len(of(events, PlanTried)[-1].plan) == 2 and of(events, Ended)[0].usage.calls == 2
+
+
+BY = {"domain": "build+whole", "problem": "build+whole", "action": "build+by-action"}
 
 
 @pytest.mark.parametrize("kind", list(WRONG))
@@ -131,10 +187,10 @@ def test_without_checks_what_is_wrong_stays_and_is_counted(planner: ProcessPlann
     assert (done.read, done.valid, done.solvable, done.plan_valid) == (True, False, False, False)
 
 
-@pytest.mark.parametrize("mode", ["build", "build-by-action", "build-whole"])
+@pytest.mark.parametrize("mode", ["build", "build+by-action", "build+whole"])
 def test_an_action_that_changes_nothing_goes_back_when_it_comes(mode: str, planner: ProcessPlanner) -> None:
     gold = load("text-blocks", BuilderOptions())
-    kind = {"build": "effects", "build-by-action": "action", "build-whole": "domain"}[mode]
+    kind = {"build": "effects", "build+by-action": "action", "build+whole": "domain"}[mode]
     name = gold.domain.actions[0].name
     value = component_of(kind, gold.domain, gold.task(0), name)
     if kind == "domain":
@@ -145,7 +201,9 @@ def test_an_action_that_changes_nothing_goes_back_when_it_comes(mode: str, plann
     model = Scripted({kind: [dumped(value)]})
     events = build("text-blocks", mode, model, planner)
     (rejected,) = of(events, Rejected)
-    assert rejected.feedback.evidence == (f"[empty-effect] action {name} changes nothing; write its effect",)
+    (line,) = rejected.feedback.evidence
+    assert line.startswith("[empty-effect] ")
+    assert line.endswith(f"In action {name}")
     assert of(events, Ended)[0].outcome is Outcome.WON
 
 
@@ -160,7 +218,7 @@ def test_a_component_without_a_usable_answer_ends_the_build(planner: ProcessPlan
 def test_by_action_the_list_of_predicates_grows_and_is_pruned(planner: ProcessPlanner) -> None:
     """The paper's printed code freezes the list after the first action; here each action sees what came before."""
     model = Scripted()
-    build("text-blocks", "build-by-action", model, planner)
+    build("text-blocks", "build+by-action", model, planner)
     asked = model.of("action")
     assert "(holding ?x - object)" not in asked[0]
     assert "(holding ?x - object)" in asked[1]
@@ -175,7 +233,6 @@ def test_by_action_the_list_of_predicates_grows_and_is_pruned(planner: ProcessPl
         ("a b -", "one"),
         ("- - c", "one two"),
         ("a - -", ""),
-        ("ab b c", "one two"),
     ],
 )
 def test_by_action_asks_again_only_for_actions_after_which_a_predicate_was_added(
@@ -203,7 +260,7 @@ def test_by_action_asks_again_only_for_actions_after_which_a_predicate_was_added
             "action": [answers[name] for name in (*names, *again.split())],
         }
     )
-    build("text-coin", "build-by-action", model, planner)
+    build("text-coin", "build+by-action", model, planner)
     asked = [re.search(r"^The action is (\w+)", text, re.MULTILINE) for text in model.of("action")]
     assert [match.group(1) for match in asked if match] == [*names, *again.split()]
     later = [text.partition("added after it was written:\n")[2] for text in model.of("action")]
@@ -211,7 +268,7 @@ def test_by_action_asks_again_only_for_actions_after_which_a_predicate_was_added
     assert all(text.startswith("- (") for text in later[len(names) :])
 
 
-@pytest.mark.parametrize("mode", ["build", "build-by-action"])
+@pytest.mark.parametrize("mode", ["build", "build+by-action"])
 def test_most_of_a_request_begins_the_request_before_too(mode: str, planner: ProcessPlanner) -> None:
     """Endpoints cache the beginning that a request shares with the one before. With the role first it is 15 %."""
     model = Scripted()
@@ -270,7 +327,6 @@ def test_rules_bring_their_heads_among_the_predicates(planner: ProcessPlanner) -
     [
         ("objects", {"objects": [{"name": "red block", "type": "location"}]}),
         ("objects", {"objects": [{"name": "x) (:init", "type": "location"}]}),
-        ("types", {"types": [{"name": "a b", "parent": "object", "about": ""}]}),
         ("predicates", {"predicates": [{"name": "(p)", "parameters": [], "about": ""}]}),
         ("action", {"name": "go to", "parameters": [], "precondition": "(and)", "effect": "(and)"}),
     ],
@@ -323,22 +379,11 @@ def test_text_that_may_mean_several_things_is_named(kind: str, value: Any, says:
         read_component(kind, dumped(value))
 
 
-def test_a_remark_in_a_component_is_noted(planner: ProcessPlanner) -> None:
-    gold = load("text-coin", BuilderOptions())
-    goal = component_of("goal", gold.domain, gold.task(0))
-    model = Scripted({"goal": [dumped({"reasoning": "the description says so", **goal})]})
-    events = build("text-coin", "build", model, planner)
-    assert not of(events, Rejected)
-    assert [event.defects for event in of(events, Accepted) if event.defects] == [
-        ("the key 'reasoning' is not part of the form: it is ignored",)
-    ]
-
-
 def test_a_whole_domain_with_two_actions_of_one_name_goes_back(planner: ProcessPlanner) -> None:
     gold = load("text-coin", BuilderOptions())
     twice = gold.domain.text[:-1] + " (:action take :parameters () :effect (have coin)))"
     model = Scripted({"domain": [dumped({"domain": twice})]})
-    events = build("text-coin", "build-whole", model, planner)
+    events = build("text-coin", "build+whole", model, planner)
     assert "duplicate-action" in of(events, Rejected)[0].feedback.evidence[0]
 
 

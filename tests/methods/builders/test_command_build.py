@@ -60,23 +60,23 @@ def describing(tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.Mo
     return build
 
 
-@pytest.mark.parametrize("steps", ["whole", "by-component"])
-def test_a_task_is_built_of_a_text(steps: str, describing: Callable[..., Any], tmp_path: Path) -> None:
-    done = describing("task", "coin.txt", "-o", "out", "--steps", steps, "--feedback", "model")
+@pytest.mark.parametrize("mode", ["build+whole", "build"])
+def test_a_task_is_built_of_a_text(mode: str, describing: Callable[..., Any], tmp_path: Path) -> None:
+    done = describing("task", "coin.txt", "-o", "out", "--mode", mode, "--set", "feedback=model")
     assert done.returncode == 0, done.stdout + done.stderr
     files = {item.name for item in (tmp_path / "out").iterdir()}
     assert files == {"domain.pddl", "problem.pddl", "plan.txt", "journal.jsonl"}
     checked = run("check", "out/domain.pddl", "out/problem.pddl", "--plan", "out/plan.txt", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout
     assert "sk-canary" not in (tmp_path / "out" / "journal.jsonl").read_text(encoding="utf-8")
-    for arguments in (("out",), ("out/journal.jsonl",), ("out", "--html", "page.html")):
+    for arguments in (("out",), ("out/journal.jsonl",), ("out", "-o", "page.html")):
         shown = run("show", *arguments, cwd=tmp_path)
         assert shown.returncode == 0, shown.stderr
     assert "predicate (have" in run("show", "out", cwd=tmp_path).stdout
 
 
 def test_a_domain_and_then_a_problem_of_it(describing: Callable[..., Any], tmp_path: Path) -> None:
-    assert describing("domain", "coin.txt", "-o", "d", "--steps", "by-action").returncode == 0
+    assert describing("domain", "coin.txt", "-o", "d", "--mode", "build+by-action").returncode == 0
     assert not (tmp_path / "d" / "problem.pddl").exists()
     arguments = tmp_path / "coin.pddl"
     arguments.write_text(GOLD.domain.text, encoding="utf-8")
@@ -103,16 +103,14 @@ def test_what_was_built_is_kept_when_calls_run_out(describing: Callable[..., Any
         (("task", "empty.txt"), "is empty"),
         (("problem", "coin.txt"), "A problem needs its domain"),
         (("problem", "coin.txt", "--domain", "coin.txt"), "is not a valid domain"),
-        (("task", "coin.txt", "--steps", "quickly"), "steps = quickly"),
-        (("task", "coin.txt", "--feedback", "everybody"), "feedback = everybody"),
-        (("task", "coin.txt", "--feedback", "person"), "Standard input is not a terminal"),
+        (("task", "coin.txt", "--mode", "quickly"), "--mode quickly is not possible here"),
+        (("task", "coin.txt", "--confirm", "files"), "Standard input is not a terminal"),
         (("task", "coin.txt", "--from", "coin.txt"), "no components of l2p"),
-        (("task", "coin.txt", "--rounds", "99"), "--rounds 99"),
+        (("task", "coin.txt", "--set", "rounds=99"), "rounds = 99"),
         (("task", "coin.txt", "-o", "/proc/nowhere"), "Cannot write to /proc/nowhere"),
         (("task", "coin.txt", "-o", "."), "the folder where you are"),
         (("task", "coin.txt", "--domain", "coin.txt"), "--domain is for a problem"),
-        (("task", "coin.txt", "--temperature", "nan"), "--temperature nan"),
-        (("task", "coin.txt", "--planner-timeout", "-1"), "--planner-timeout -1"),
+        (("task", "coin.txt", "--temperature", "0"), "--temperature was removed"),
     ],
 )
 def test_what_a_user_can_get_wrong_ends_in_three_lines(
@@ -174,7 +172,7 @@ def test_a_plan_is_kept_when_the_model_fails_in_the_review(
         return fault(400, "no reviews here") if review else answer(next_component(body))
 
     model_server.replies = [reply]
-    done = describing("task", "coin.txt", "-o", "out", "--steps", "whole", "--feedback", "model")
+    done = describing("task", "coin.txt", "-o", "out", "--mode", "build+whole", "--set", "feedback=model")
     assert done.returncode == 3, done.stdout
     assert (tmp_path / "out" / "plan.txt").read_text(encoding="utf-8").startswith("(")
 

@@ -14,7 +14,7 @@ from pddlego.methods.builders import headings
 from pddlego.methods.builders.building import Target, components_in
 from pddlego.methods.builders.draft import COMPONENTS, ComponentError
 from pddlego.pddl.sexpr import SexprReading, read_sexprs
-from tests.methods.builders.test_l2p import DOMAIN, PROBLEM
+from tests.methods.builders.records.test_l2p import DOMAIN, PROBLEM
 
 MOVE = """I think about it first: the truck moves. (This is the chain of thought.)
 
@@ -133,11 +133,8 @@ WHERE = "(at ?x - place): 'where it is'"
 LISTS = [
     f"```\n- {WHERE}\n- (p)\n```",
     f"```pddl\n1. {WHERE}\n2) (p)\n```\nThese predicates describe where things are (and ?x is one).",
-    f"* {WHERE}\n* (p)",
     "Here are the new predicates:\n\n• `(at ?x - place)`: where it is\n• `(p)`\n\nThey are all that is needed.",
-    "- **(at ?x - place)** - where it is\n- **(p)**",
     "```\n(:predicates\n    (at ?x - place) ; where it is\n    (p))\n```",
-    "```\n(at ?x - place) // where it is\n(p),\n```",
 ]
 """Two predicates in the forms that models write."""
 

@@ -20,6 +20,7 @@ from pddlego.methods.builders.setting import load
 from pddlego.models.base import Message
 from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.pddl.rules import Level
+from pddlego.planners import Feature
 from pddlego.planning import ProcessPlanner, Search, engines
 from pddlego.planning.compare import equivalence
 from pddlego.planning.engines import numeric_attempts
@@ -59,10 +60,10 @@ def test_wrong_answers_go_back_until_a_plan_with_times_is_found(planner: Process
     reasons = ["\n".join(event.feedback.evidence) for event in of(events, Rejected)]
     assert len(reasons) == 4
     assert "[undeclared-type]" in reasons[0]
-    assert "(charger ?p) has no time" in reasons[1]
+    assert "[misplaced-connective]" in reasons[1]
     assert "[undeclared-function]" in reasons[2]
     assert "[undeclared-function]" in reasons[3]
-    assert "(charger ?p) has no time" in model.of("timed-action")[4]
+    assert "[misplaced-connective]" in model.of("timed-action")[4]
     (done,) = of(events, BuildConcluded)
     assert (done.valid, done.plan_valid, done.equivalent) == (True, True, True)
     assert any("charge robot" in step and step.endswith("[4]") for step in of(events, PlanTried)[-1].plan)
@@ -104,7 +105,7 @@ class _WithoutKairos(ProcessPlanner):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(engines, "find_spec", lambda name: None)
             try:
-                numeric_attempts(search, 1, timed=True)
+                numeric_attempts(search, 1, {Feature.TIME: ""})
             except PlanningError as error:
                 return PlanResult(error.status, problem.goal, message=error.message)
         raise AssertionError("an engine was found")
@@ -119,7 +120,7 @@ class _WithoutKairos(ProcessPlanner):
 )
 def test_a_missing_engine_is_named(kind: type[ProcessPlanner], engine: str | None, says: str) -> None:
     with kind(engine, 10, 0) as planner:
-        events = build("text-battery", "build-whole", BuilderReference(), planner)
+        events = build("text-battery", "build+whole", BuilderReference(), planner)
     (ended,) = of(events, Ended)
     assert ended.outcome not in (Outcome.WON, Outcome.LOST)
     assert says in ended.message

@@ -26,7 +26,6 @@ PROBLEM = "(define (problem p) (:domain lamp) (:objects a b - bulb) (:init (whol
         ("?b", "?x", ""),
         ("whole-bulb", "whole_bulb", ""),
         ("(and (lit ?b))", "(lit ?b)", ""),
-        ("(and (whole-bulb ?b) (lit ?b))", "(and (lit ?b) (and (whole-bulb ?b)))", ""),
         (" (lit ?b - bulb)", "", "predicate lit is missing"),
         ("(and (whole-bulb ?b) (lit ?b))", "(lit ?b)", "action smash: condition (whole-bulb ?b) is missing"),
         ("(and (lit ?b))", "(not (lit ?b))", "action switch-on: effect (lit ?b) is missing"),

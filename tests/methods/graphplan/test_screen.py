@@ -10,9 +10,9 @@ from pddlego.display.console import ASCII, UNICODE, Glyphs
 from pddlego.display.description import describe
 from pddlego.display.screens import Canvas
 from pddlego.episode.events import Event
-from pddlego.methods.graphplan.events import SCREEN, Grown, Looking
+from pddlego.methods.graphplan.events import SCREEN, Looking
 from pddlego.planning.graphplan.values import SearchProgress
-from tests.display.rendering import drawn, prefixes, screen_lines
+from tests.display.rendering import assert_fits, drawn, prefixes, screen_lines
 from tests.methods.graphplan.playing import played
 
 
@@ -22,12 +22,8 @@ def events() -> list[Event]:
     return [*result[:-2], Looking(SearchProgress(2, 9, 3, 12_345, 600, 70)), *result[-2:]]
 
 
-@pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
-def test_every_moment_fits(events: list[Event], width: int, height: int) -> None:
-    for trace in prefixes(events):
-        lines = screen_lines("graphplan", trace, width, height)
-        assert len(lines) <= height
-        assert all(len(line) <= width for line in lines)
+def test_every_moment_fits(events: list[Event]) -> None:
+    assert_fits("graphplan", events)
 
 
 def test_levels_searches_and_the_plan_stand_there(events: list[Event]) -> None:
@@ -38,25 +34,6 @@ def test_levels_searches_and_the_plan_stand_there(events: list[Event]) -> None:
     assert any("now at 3: 12,345 nodes, 70 no-goods" in text for text in seen)
     assert "solved, 9 levels are enough" in seen[-1]
     assert any("asking adversarial (prune)" in text for text in seen)
-
-
-def test_the_head_stands_over_its_columns(events: list[Event]) -> None:
-    lines = screen_lines("graphplan", prefixes(events)[-1], 130, 40)
-    head = next(line for line in lines if "mutexes" in line)
-    first = lines[lines.index(head) + 1]
-    end = head.index("mutexes") + len("mutexes")
-    assert first[end - 1].isdigit()
-    assert first[end] == " "
-
-
-def test_lines_and_screen_count_the_same_facts(events: list[Event]) -> None:
-    grown = [event for event in events if isinstance(event, Grown)]
-    last = grown[-1].made.iteration
-    lines = [describe(event, UNICODE).title.text for event in grown if event.made.iteration == last]
-    counted = [re.search(r"level +(\d+): (\d+) facts", line) for line in lines]
-    rows = [re.search(r"│ +(\d+) +(\d+) ", line) for line in screen_lines("graphplan", prefixes(events)[-1], 130, 40)]
-    assert [result.groups() for result in rows if result] == [result.groups() for result in counted if result]
-    assert len(lines) == grown[-1].made.level
 
 
 def test_a_plan_with_more_lines_than_rows_says_how_many_more(events: list[Event]) -> None:

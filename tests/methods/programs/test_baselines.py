@@ -7,7 +7,7 @@ import pytest
 from pddlego.episode.events import Outcome
 from pddlego.methods.programs.events import Ran
 from pddlego.methods.programs.play import SEARCH
-from pddlego.methods.programs.reference_model import builtin_model, reference
+from pddlego.methods.programs.reference_model import builtin_model
 from pddlego.planning import PlanStatus, ProcessPlanner
 from pddlego.runs.cells import Cell
 from tests.methods.programs.playing import ending, events_of, small
@@ -64,8 +64,3 @@ def test_a_random_policy_stops_at_dead_ends_goals_and_the_horizon() -> None:
     assert [event.length for event in spanner if isinstance(event, Ran)] == [
         event.length for event in events_of(small("spanner", evaluation=6), mode="random") if isinstance(event, Ran)
     ]
-
-
-def test_there_is_a_program_for_every_domain_of_ours() -> None:
-    assert all(reference(small(name).domain.name) for name in DOMAINS)
-    assert reference("../ferry") is None

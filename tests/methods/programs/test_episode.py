@@ -205,7 +205,6 @@ def test_thinking_aloud_is_no_program() -> None:
             "\ndef get_plan(): pass\n",
         ),
         ("```\nx = 1\n```", "x = 1", "```\nx = 1\n```"),
-        ("```python\nx = 1", "x = 1", "\nx = 1"),
         ("x = 1", "x = 1", "x = 1"),
         ("", "", ""),
     ],

@@ -97,12 +97,8 @@ FAILURES = (
     (GuidedKind.INIT, heuristic("return 0", init="self.x = task.goal_state"), "goal_state"),
     (GuidedKind.CALL, heuristic("return node.facts"), "facts"),
     (GuidedKind.CALL, heuristic("raise SystemExit(0)"), "SystemExit"),
-    (GuidedKind.CALL, heuristic("raise KeyboardInterrupt"), "KeyboardInterrupt"),
     (GuidedKind.VALUE, heuristic("pass"), "returned None, which is not a number"),
     (GuidedKind.VALUE, heuristic("return float('nan')"), "returned nan"),
-    (GuidedKind.VALUE, heuristic("return '3'"), "returned '3'"),
-    (GuidedKind.VALUE, heuristic("return [3]"), "returned [3]"),
-    (GuidedKind.VALUE, heuristic("return 1j"), "returned 1j"),
     (GuidedKind.EXHAUSTED, heuristic("return float('inf')"), "no state is left"),
     (GuidedKind.MEMORY, heuristic("return len(bytearray(1 << 40))"), "512 MiB"),
 )
@@ -204,14 +200,6 @@ def test_every_value_is_one_of_a_counterexample(sandbox: Sandbox, planner: Proce
     trial = tried(sandbox, planner, heuristic(f"return {value}"), algorithms=(CLIMB,))
     assert trial.kind is GuidedKind.STALLED and trial.counterexample is not None
     assert trial.counterexample.value == float(eval(value))
-
-
-def test_a_goal_is_reached_from_every_value(sandbox: Sandbox, planner: ProcessPlanner) -> None:
-    domain = parse_domain(NEGATIVE)
-    problem = parse_problem("(define (problem p) (:domain lights) (:objects a) (:init) (:goal (and (on a))))")
-    task = GroundedTask.of(planner, domain, Task("p", problem), 30.0)
-    for value in ("float('-inf')", "float('inf')", "0"):
-        assert guided(sandbox, heuristic(f"return {value}"), task, UNHURRIED, (CLIMB,)).length == 1
 
 
 def test_a_counterexample_has_the_negated_facts_of_the_state(sandbox: Sandbox, planner: ProcessPlanner) -> None:

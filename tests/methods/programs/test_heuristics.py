@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import product
 
 import pytest
 
@@ -14,10 +15,11 @@ from pddlego.methods.base import Tools
 from pddlego.methods.programs import METHOD
 from pddlego.methods.programs.events import Chosen, Evaluated, ProgramWritten, Ran, Sampled
 from pddlego.methods.programs.heuristics import HEURISTIC
+from pddlego.methods.programs.limits import candidates_of, heuristic_limits
 from pddlego.methods.programs.measure import measure
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import builtin_model, examples, reference
-from pddlego.methods.programs.setting import ProgramSetting, candidates_of, heuristic_limits, upper_bound
+from pddlego.methods.programs.setting import ProgramSetting, upper_bound
 from pddlego.methods.programs.trial import code_of
 from pddlego.models.base import Completion, Model, Request, ScriptedModel
 from pddlego.planning import ProcessPlanner
@@ -61,7 +63,7 @@ def first_prompt(mode: str, options: ProgramOptions = QUICK) -> str:
 
 
 def test_every_candidate_gets_the_same_prompt_and_the_best_is_evaluated(planner: ProcessPlanner) -> None:
-    events = events_of(small("blocks", QUICK), (WRONG, GOOD, COUNT), "heuristic", QUICK, planner)
+    events = events_of(small("blocks", QUICK), (WRONG, COUNT, GOOD), "heuristic", QUICK, planner)
     asked = [event for event in events if isinstance(event, Asked)]
     assert [(event.purpose, event.attempt) for event in asked] == [("heuristic", 0), ("heuristic", 1), ("heuristic", 2)]
     assert len({event.messages for event in asked}) == 1 and len(asked[0].messages) == 1
@@ -69,14 +71,14 @@ def test_every_candidate_gets_the_same_prompt_and_the_best_is_evaluated(planner:
     assert [(event.solved, event.total) for event in sampled] == [(0, 3), (3, 3), (3, 3)]
     assert sampled[0].failure == "exception in __call__"
     chosen = next(event for event in events if isinstance(event, Chosen))
-    assert chosen.answer == 2  # both solve all; this one expands fewer states
+    assert chosen.answer == 3  # both solve all; this one expands fewer states
     ran = [event for event in events if isinstance(event, Ran)]
     assert [(event.split, event.answer) for event in ran] == [
         *[("training", answer) for answer in (1, 2, 3) for _ in range(3)],
-        *[("evaluation", 2)] * 4,
+        *[("evaluation", 3)] * 4,
     ]
     assert (ending(events).outcome, ending(events).score) == (Outcome.WON, 1.0)
-    assert next(event for event in events if isinstance(event, Evaluated)).answer == 2
+    assert next(event for event in events if isinstance(event, Evaluated)).answer == 3
 
 
 def test_most_solved_tasks_win_before_speed(planner: ProcessPlanner) -> None:
@@ -186,6 +188,18 @@ def test_each_failure_goes_back_with_its_own_lines(planner: ProcessPlanner) -> N
     assert ending(events).outcome is Outcome.WON
 
 
+def asked_for(planner: ProcessPlanner, replies: tuple[str, ...], **changes: object) -> int:
+    """The number of requests to a model with these replies, on the smallest tasks of Blocks World."""
+    options = replace_options(**changes)
+    events = events_of(small("blocks", options, 2, 1), replies, "heuristic", options, planner)
+    return sum(isinstance(event, Asked) for event in events)
+
+
+def test_no_heuristic_is_requested_after_one_that_no_other_can_surpass(planner: ProcessPlanner) -> None:
+    assert asked_for(planner, (WRONG, GOOD, GOOD)) == 2
+    assert asked_for(planner, (GOOD, COUNT, COUNT), parity="paper") == 3
+
+
 def replace_options(**changes: object) -> ProgramOptions:
     return QUICK.model_copy(update=changes)
 
@@ -244,8 +258,13 @@ def test_examples_are_of_other_domains() -> None:
         assert "class " in good["code"]
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("mode", ["heuristic", "heuristic-no-names", "heuristic-direct", "heuristic-direct-no-names"])
+@pytest.mark.parametrize(
+    ("domain", "mode"),
+    [
+        *product(DOMAINS, ["heuristic", "heuristic-direct"]),
+        *product(DOMAINS[:1], ["heuristic-no-names", "heuristic-direct-no-names"]),
+    ],
+)
 def test_the_built_in_model_writes_heuristics(planner: ProcessPlanner, domain: str, mode: str) -> None:
     options = ProgramOptions()
     setting = small(domain, options, 2, 1)
@@ -258,9 +277,9 @@ def test_the_built_in_model_writes_heuristics(planner: ProcessPlanner, domain: s
     if mode.startswith("heuristic-direct"):
         assert len(written) <= 10
     else:
-        assert len(written) == 5
+        assert len(written) == 3, "the third one expands no state beside its plans"
         failures = [event.failure for event in events if isinstance(event, Sampled)]
-        assert failures[1] == failures[4] == "exception in __call__"
+        assert failures[1] == "exception in __call__"
 
 
 @pytest.mark.slow
@@ -303,11 +322,11 @@ def test_the_papers_numbers_are_those_of_parity() -> None:
 
 def test_a_replay_repeats_the_choice_whatever_the_times_are(planner: ProcessPlanner) -> None:
     setting = small("blocks", CHOOSING, 2, 2)
-    events = events_of(setting, (GOOD, COUNT, WRONG), "heuristic", CHOOSING, planner)
-    recorded = trace_of(replace(event, answer=2) if isinstance(event, Chosen) else event for event in events)
-    tools = Tools(ScriptedModel((GOOD, COUNT, WRONG)), planner, Limits(None), recorded=recorded)
+    events = events_of(setting, (COUNT, GOOD, WRONG), "heuristic", CHOOSING, planner)
+    recorded = trace_of(replace(event, answer=1) if isinstance(event, Chosen) else event for event in events)
+    tools = Tools(ScriptedModel((COUNT, GOOD, WRONG)), planner, Limits(None), recorded=recorded)
     again = list(METHOD.run(Cell("blocks", "heuristic", "script", 0), setting, CHOOSING, tools))
-    assert [event.answer for event in again if isinstance(event, Chosen)] == [2]
+    assert [event.answer for event in again if isinstance(event, Chosen)] == [1]
 
 
 @dataclass(frozen=True)
@@ -327,17 +346,18 @@ class _OneAnswer(ScriptedModel):
 @pytest.mark.parametrize("ended", ["calls", "tokens", "evaluation"])
 def test_what_was_written_before_a_budget_ended_is_evaluated(planner: ProcessPlanner, mode: str, ended: str) -> None:
     limits = {"calls": Limits(None, calls=1), "tokens": Limits(None, tokens=1)}.get(ended, Limits(None))
-    answers = (GOOD if mode == "heuristic" else WRONG,)
-    model = _OneAnswer(answers, error=BudgetSpentError("The budget is spent"))
-    setting = small("blocks", QUICK, 2, 2)
-    events = events_of(setting, model, mode, QUICK, planner, limits)
+    model = _OneAnswer((GOOD if mode == "heuristic" else WRONG,), error=BudgetSpentError("The budget is spent"))
+    # The paper asks on after a perfect heuristic.
+    options = QUICK.model_copy(update={"parity": "paper"}) if mode == "heuristic" else QUICK
+    setting = small("blocks", options, 2, 2)
+    events = events_of(setting, model, mode, options, planner, limits)
     (evaluated,) = (event for event in events if isinstance(event, Evaluated))
     assert evaluated.answer == 1
     assert (ending(events).outcome, ending(events).cause) == (Outcome.BUDGET, ended)
     assert ending(events).score == evaluated.solved / 2
     ended_model = replace(model, error=RecordEndedError("No answer is left"))
     tools = Tools(ended_model, planner, limits, recorded=trace_of(events))
-    again = list(METHOD.run(Cell("blocks", mode, "scripted", 0), setting, QUICK, tools))
+    again = list(METHOD.run(Cell("blocks", mode, "scripted", 0), setting, options, tools))
     assert [event.type for event in again] == [event.type for event in events], "a replay does the same"
 
 
@@ -350,13 +370,14 @@ def test_without_an_answer_there_is_nothing_to_evaluate(planner: ProcessPlanner,
 
 def test_the_time_of_the_episode_ends_it(planner: ProcessPlanner) -> None:
     endless = fenced(heuristic("while True:\n    pass"))
-    events = events_of(small("blocks", QUICK), (endless,), "heuristic", QUICK, planner, Limits(None, seconds=2.0))
+    events = events_of(small("blocks", QUICK), (endless,), "heuristic", QUICK, planner, Limits(None, seconds=1.0))
     assert ending(events).outcome is Outcome.BUDGET
-    assert len([event for event in events if isinstance(event, Answered)]) == 1
+    answered = [event for event in events if isinstance(event, Answered)]
+    assert len(answered) <= 1, "none on a machine that needs a second to begin"
 
 
 def test_what_is_measured(planner: ProcessPlanner) -> None:
-    events = events_of(small("blocks", QUICK), (COUNT, GOOD, WRONG), "heuristic", QUICK, planner)
+    events = events_of(small("blocks", QUICK), (COUNT, WRONG, GOOD), "heuristic", QUICK, planner)
     measures = measure(trace_of(events))
     ran = [event for event in events if isinstance(event, Ran) and event.split == "evaluation"]
     assert measures.numbers["answers"] == 3

@@ -105,14 +105,14 @@ def test_solve_plans_with_a_program_of_numbers(tmp_path: Path) -> None:
     assert "The program of trucks.py made a plan of 3 actions" in done.stderr
 
 
-@pytest.mark.parametrize("other", [("--planner", "graphplan", "--prune", "gpt-4o-mini"), ("--heuristic", "trucks.py")])
+@pytest.mark.parametrize("other", [("--planner", "graphplan", "--set", "prune=gpt-4"), ("--heuristic", "trucks.py")])
 def test_solve_with_graphplan_or_a_heuristic_refuses_numbers(other: tuple[str, ...], tmp_path: Path) -> None:
     for name, text in (("domain.pddl", fuel.DOMAIN), ("tour.pddl", fuel.PROBLEM), ("trucks.py", fuel.PROGRAM)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     done = run("solve", "domain.pddl", "tour.pddl", *other, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     what, why, do = done.stderr.splitlines()
-    assert what == "Error: domain.pddl has numbers or time, which are not possible here"
+    assert what == "Error: domain.pddl has numbers, time or constraints, which are not possible here"
     assert "(>= (fuel ?t) (distance ?a ?b))" in why
     assert "solve (planner auto)" in do
 

@@ -67,7 +67,7 @@ def test_gpt_4_is_as_good_as_recorded_and_the_cells_are_as_they_were() -> None:
 
 def test_under_parity_gpt_4_is_as_good_as_recorded(tmp_path: Path) -> None:
     tasks = f"tasks={FERRY / 'tasks.tar.gz'}"
-    command = ("eval", "ferry", "--modes", "program", "--models", GPT_4, "--seeds", "2-3", "--parity", "paper")
+    command = ("eval", "ferry", "--modes", "program", "--models", GPT_4, "--seeds", "2-3", "--set", "parity=paper")
     done = run(*command, "--set", tasks, "--workers", "2", "--run", "all", *SHORT, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     result = scores(tmp_path / "runs" / "all")

@@ -10,7 +10,7 @@ from pddlego.episode.events import Event
 from pddlego.methods.programs.options import ProgramOptions
 from pddlego.methods.programs.reference_model import reference
 from pddlego.methods.programs.screen import SCREEN
-from tests.display.rendering import prefixes, screen_lines
+from tests.display.rendering import assert_fits, prefixes, screen_lines
 from tests.methods.programs.guiding import GOAL_COUNT, heuristic
 from tests.methods.programs.playing import ending, events_of, small
 from tests.sandbox.ordinary import needs_locks
@@ -33,13 +33,9 @@ def heuristics() -> list[Event]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
-def test_every_moment_fits(events: list[Event], heuristics: list[Event], width: int, height: int) -> None:
-    for trace in (*prefixes(events), *prefixes(heuristics)):
-        lines = screen_lines("programs", trace, width, height)
-        assert len(lines) <= height
-        assert max(map(len, lines)) <= width
-        assert "\x1b[2J" not in "".join(lines)
+def test_every_moment_fits(events: list[Event], heuristics: list[Event]) -> None:
+    assert_fits("programs", events)
+    assert_fits("programs", heuristics)
 
 
 def test_what_came_last_is_marked_and_the_tasks_are_counted(events: list[Event]) -> None:

@@ -12,10 +12,11 @@ from pddlego.errors import UsageError
 from pddlego.evaluation.replay import load_recorded, replay
 from pddlego.methods.base import parse_variant
 from pddlego.methods.programs.events import Evaluated, Followed, ProgramWritten, StrategyChosen
+from pddlego.methods.programs.limits import first_programs
 from pddlego.methods.programs.measure import MEASURING
 from pddlego.methods.programs.options import MODES, ProgramOptions
 from pddlego.methods.programs.reference_model import FollowRequest, reference
-from pddlego.methods.programs.setting import first_programs, load, upper_bound
+from pddlego.methods.programs.setting import load, upper_bound
 from pddlego.methods.programs.trial import arguments_of
 from pddlego.models.base import Request, RuleModel
 from pddlego.planning import ProcessPlanner
@@ -188,7 +189,7 @@ def test_no_conversation_is_longer_than_the_upper_bound(mode: str) -> None:
 @pytest.mark.slow
 def test_a_run_is_recorded_replayed_and_resumed(tmp_path: Path, planner: ProcessPlanner) -> None:
     model = "reader+noise:0.5,seed=1"
-    plain = ("eval", "ferry", "--modes", "program", "--models", model, "--run", "one", "--planner", "pyperplan")
+    plain = ("eval", "ferry", "--modes", "program", "--models", model, "--run", "one")
     command = (*plain, "--set", "strategy=pseudocode")
     first = run(*command, "--seeds", "0", cwd=tmp_path)
     assert first.returncode == 0, first.stdout + first.stderr

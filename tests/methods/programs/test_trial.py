@@ -57,15 +57,8 @@ def program(body: str) -> str:
         ("def plan(): pass", TrialKind.EXCEPTION, "NameError: name 'get_plan' is not defined"),
         (program("import sys; sys.exit(3)"), TrialKind.EXCEPTION, "SystemExit: 3"),
         (program("import os; os._exit(0)"), TrialKind.EXCEPTION, "the program ended its own process (exit code 0)"),
-        (
-            program("return get_plan(objects, init, goal)"),
-            TrialKind.EXCEPTION,
-            "RecursionError: maximum recursion depth",
-        ),
         (program("return None"), TrialKind.NO_PLAN, "returned None, which is not a list"),
         (program("return ('a',)"), TrialKind.NO_PLAN, "returned ('a',), which is not a list"),
-        (program("return 'x' * 100_000_000"), TrialKind.NO_PLAN, "the result cannot be sent: it is too large"),
-        (program("return ['x' * 1000] * 100_000"), TrialKind.NO_PLAN, "the result cannot be sent: it is too large"),
         (program("return [('sail', 'l0', 'l1')]"), TrialKind.SYNTAX, "('sail', 'l0', 'l1') at step 0"),
         (program("return ['sail l0 l1']"), TrialKind.SYNTAX, "sail l0 l1 at step 0: it is not a string"),
         (program("return ['(fly l0 l1)']"), TrialKind.SYNTAX, "(fly l0 l1) at step 0: unknown operator fly"),
@@ -145,9 +138,6 @@ def test_operators_are_listed_by_name(ferry: PlanningSetting) -> None:
         (" ( SAIL  l0 l1 ) ", "(sail l0 l1)"),
         ("(sail l0 (l1))", None),
         ("(sail l0 l1", None),
-        ("()", None),
-        (None, None),
-        (3, None),
     ],
 )
 def test_what_is_an_action(action: object, read: str | None) -> None:

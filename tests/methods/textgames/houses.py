@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from pddlego.pddl import Atom, Domain, Formula, Problem, TypedName, parse_domain
 from pddlego.pddl.conditions import parse_condition
-from pddlego.planning.validate import goal_holds
+from pddlego.planning.validation import goal_holds
 from pddlego.util import resources
 
 COIN = parse_domain(resources.read("domains", "coin.pddl"))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import pddlego
 from pddlego.episode import events as ev
 from pddlego.episode.events import Limits, Outcome
 from pddlego.methods.textgames.events import Observed, Planned, PlannedStep
@@ -172,3 +173,25 @@ def test_replanning_at_every_step(coin: GameSetting, planner: ProcessPlanner) ->
     assert ended(often).outcome is Outcome.WON
     assert len(of(often, Planned)) == ended(often).usage.steps
     assert len(of(often, Planned)) > len(of(usual, Planned))
+
+
+def test_a_command_that_leaves_the_file_as_it_was_is_asked_about_and_not_repeated_without_end() -> None:
+    """The answer leaves out that the recipe is known now, and the plan would read it again and again."""
+
+    class Forgetful(ReaderModel):
+        times = 2
+
+        def complete(self, request: Request) -> Completion:
+            answer = json.loads(super().complete(request).text)
+            added = answer["init"]["add"]
+            if "(recipe_known)" in added and self.times:
+                self.times -= 1
+                added.remove("(recipe_known)")
+            elif not self.times:
+                assert "'read cookbook' went as planned and left the file as it was" in request.messages[-1].content
+                self.times -= 1
+            return Completion(json.dumps(answer))
+
+    episode = pddlego.play("cooking-easy", mode="edit", seed=2, model=Forgetful())
+    assert episode.won
+    assert [event.command for event in of(episode.events, Observed)].count("read cookbook") == 3

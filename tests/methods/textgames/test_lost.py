@@ -87,11 +87,6 @@ SLIPS = {
     "that a room was visited": (["(visited attic)"], "", [f"{LEFT_OUT}(visited attic){ADD}"]),
     "that a door is closed": (["(closed_door corridor loc4)"], "", [f"{LEFT_OUT}(closed_door corridor loc4){ADD}"]),
     "the coin": (["(item_at coin attic)"], "", [f"{LEFT_OUT}(item_at coin attic){ADD}"]),
-    "the end of the file": (
-        ["(closed_door kitchen loc2)", "(visited street)", "(visited pantry)"],
-        "",
-        [f"{LEFT_OUT}(closed_door kitchen loc2) (visited pantry) (visited street){ADD}"],
-    ),
     "a new exit without its way back": (
         ["attic backyard"],
         "loc5 attic backyard|(connected backyard loc5 north)",

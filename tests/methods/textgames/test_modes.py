@@ -8,7 +8,7 @@ import pytest
 
 from pddlego.errors import UsageError
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.setup import make_setup
+from pddlego.evaluation.prepare import make_setup
 from pddlego.methods.base import Mode, base_mode
 from pddlego.methods.registry import ablated, parse_mode
 from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext

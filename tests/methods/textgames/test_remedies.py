@@ -14,6 +14,7 @@ from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models import Request
 from pddlego.models.dialect import HOTTEST, Sampling
 from pddlego.models.openai import OpenAIModel
+from pddlego.pddl import DefectKind
 from pddlego.planning import ProcessPlanner
 from tests.methods.textgames.grid_house import small_house
 from tests.methods.textgames.playing import ForgetfulModel, ended, of, play
@@ -53,7 +54,8 @@ def test_a_whole_file_is_read_whatever_was_asked_for(coin: GameSetting, planner:
     whole = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
     whole += " (visited kitchen) (connected kitchen attic east)) (:goal (have coin)))"
     events = play(coin, planner, small_house(), ForgetfulModel([f"Here it is:\n```\n{whole}\n```"]))
-    assert not of(events, ev.Rejected)
+    later = {DefectKind.CONTRADICTION.value}  # the same file after a step is wrong about where the agent is
+    assert {item.feedback.category for item in of(events, ev.Rejected)} <= later
     assert "(connected kitchen attic east)" in of(events, ev.Accepted)[0].text
 
 
@@ -150,14 +152,6 @@ def test_a_mode_without_tolerance_takes_the_bare_answer_only(coin: GameSetting, 
     assert not of(play(coin, planner, small_house(), ForgetfulModel([twice])), ev.Rejected)
 
 
-def test_a_file_in_a_fence_is_no_file_without_tolerance(coin: GameSetting, planner: ProcessPlanner) -> None:
-    whole = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
-    whole += " (visited kitchen) (connected kitchen attic east)) (:goal (have coin)))"
-    for text, rejected in ((whole, 0), (f"```pddl\n{whole}\n```", 1)):
-        events = play(coin, planner, small_house(), ForgetfulModel([text]), "gen-no-tolerance")
-        assert len(of(events, ev.Rejected)) == rejected
-
-
 def test_what_the_plan_expected_is_told_with_what_came(coin: GameSetting, planner: ProcessPlanner) -> None:
     """The problem says that the corridor is west; the game knows better."""
     wrong = {
@@ -181,7 +175,8 @@ def test_a_file_without_its_end_is_taken_only_where_nobody_cut_it(
     half = "(define (problem p) (:domain coin-collector) (:objects kitchen attic - location) (:init (at kitchen)"
     half += " (visited kitchen) (connected kitchen attic east)"
     events = play(coin, planner, small_house(), ForgetfulModel([half], finish), "gen")
-    assert len([item for item in of(events, ev.Rejected) if item.attempt == 0][:1]) == rejected
+    first = next(item for item in events if isinstance(item, ev.Rejected | ev.Accepted))
+    assert isinstance(first, ev.Rejected) is bool(rejected)
 
 
 def test_more_room_than_the_model_has_is_not_asked_for_again(coin: GameSetting, model_server: ModelServer) -> None:

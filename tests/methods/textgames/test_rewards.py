@@ -102,7 +102,7 @@ def test_another_name_than_the_printed_one_is_wrong_in_every_fact(
     pair: tuple[str, str], asked: list[tuple[str, Honest]], rewards: Rewards, kind: str
 ) -> None:
     """Each fact that uses the name is wrong, and its right form is missing; opinions are not judged."""
-    for name, honest in sampled(asked, 2):
+    for name, honest in sampled(asked, scaled(1, in_ci=2)):
         problem = renamed(honest, OTHER_NAMES[kind])
         if problem is not None:
             reward = rewards(name, honest.written(problem))

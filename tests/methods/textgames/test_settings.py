@@ -131,6 +131,11 @@ def test_a_folder_in_the_working_directory_adds_to_ours_and_wins(own: Path) -> N
         ("[prompts]", '[reading.own]\ntext = "a"\nadd = ["(owns coin)"]\n[prompts]', "not a fact that the domain has"),
         ("[prompts]", '[reading.own]\ntext = "a"\nfind = ["(have coin)"]\n[prompts]', "reading.own: it does nothing"),
         ("[prompts]", '[reading.own]\nlike = "the {x}"\nadd = "(have {x})"\n[prompts]', "belong to `sentence`"),
+        (
+            "[prompts]",
+            '[reading.own]\ntext = "a"\nadd = ["(have coin)"]\ngiven = true\n[prompts]',
+            "belong to `sentence`",
+        ),
         ("[prompts]", '[reading.own]\ntext = "a"\nadd = ["(have coin"]\n[prompts]', "is not a fact such as"),
         (
             "[prompts]",

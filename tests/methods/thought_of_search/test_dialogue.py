@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from importlib.util import find_spec
 
 import pytest
 
@@ -112,13 +111,6 @@ def test_one_that_never_mends_it_ends_at_ten_answers() -> None:
     assert ending(events).score == 0.0
 
 
-def test_a_function_that_is_mended_and_breaks_again() -> None:
-    answers = (MISSES, GOAL, UNSOUND, MISSES, CHANGES, SUCC)
-    events = events_of(small("24game"), answers)
-    assert kinds(events) == ["successors missing", "unsound transition", "successors missing", "input changed"]
-    assert ending(events).outcome is Outcome.WON
-
-
 @pytest.mark.parametrize(
     ("mode", "answers", "expected"),
     [
@@ -157,19 +149,6 @@ def test_prose_two_fences_and_helpers_are_read() -> None:
     events = events_of(small("24game"), (text, f"Here it is:\n{GOAL}"))
     assert kinds(events) == []
     assert ending(events).outcome is Outcome.WON
-
-
-def test_an_example_after_the_function_does_no_harm() -> None:
-    events = events_of(
-        small("24game"),
-        (
-            SUCC.replace("```", "\nprint(successors(nothing))\n```").replace(
-                "\nprint(successors(nothing))\n```python", "```python", 1
-            ),
-            GOAL,
-        ),
-    )
-    assert kinds(events) == []
 
 
 def test_time_that_is_up_ends_the_episode() -> None:
@@ -237,7 +216,6 @@ def test_whatever_is_returned_is_a_list_of_states_or_a_fault(body: str, expected
     assert ending(events).outcome is Outcome.WON
 
 
-@pytest.mark.skipif(find_spec("numpy") is None, reason="needs numpy")
 def test_numbers_of_numpy_are_numbers() -> None:
     goal = fenced("import numpy as np\ndef is_goal(state):\n    return len(state) == 1 and np.isclose(state[0], 24)")
     scalars = in_successors(
@@ -248,21 +226,6 @@ def test_numbers_of_numpy_are_numbers() -> None:
         events = events_of(small("24game"), (successors, goal))
         assert kinds(events) == []
         assert ending(events).outcome is Outcome.WON
-
-
-def test_an_error_is_shown_with_its_own_line() -> None:
-    events = events_of(small("24game"), (RAISES, GOAL, SUCC))
-    text = next(event for event in events if isinstance(event, Rejected))
-    assert "    results = [][0]" in text.feedback.evidence
-
-
-def test_the_function_that_failed_is_named_in_the_end() -> None:
-    options = SearchOptions(instances=1, answers=2)
-    events = events_of(small("24game", options), (MISSES, WRONG_GOAL, GOAL, MISSES), options=options)
-    assert (
-        ending(events).message
-        == "not finished: the successor function still fails after 3 answers for both; 0 of 1 instances solved"
-    )
 
 
 # The four bloopers that the paper tells of (section 6).
@@ -332,15 +295,6 @@ def test_first_answers_that_hold_no_functions_solve_nothing() -> None:
     assert points == {"first": 0, "sound": 2, "complete": 2}
 
 
-def test_the_functions_of_an_unfinished_dialogue_are_evaluated() -> None:
-    events = events_of(small("24game"), (SUCC, *([WRONG_GOAL] * 12)))
-    (done,) = [event for event in events if isinstance(event, Finished)]
-    assert (done.point, done.total) == ("unfinished", 2)
-    numbers = measure(trace_of(events)).numbers
-    assert numbers["finished"] == 0
-    assert "accuracy" not in numbers
-
-
 def test_hopeless_functions_of_an_unfinished_dialogue_are_not_searched_with_for_ever() -> None:
     options = SearchOptions(instances=9, answers=1, call_timeout=0.1, eval_timeout=0.25)
     endless = fenced("def successors(state):\n    while True: pass")
@@ -387,7 +341,7 @@ class Person:
 def test_a_person_gives_feedback_in_place_of_the_tests() -> None:
     strict = "def is_goal(s):\n    return s == [24]"
     person = Person(Decision("rejected", "it forgets quotients"), Decision(), Decision("replaced", strict))
-    events = events_of(small("24game"), (MISSES, SUCC, WRONG_GOAL), "tos-human", approver=person)
+    events = events_of(small("24game"), (MISSES, SUCC, WRONG_GOAL), "tos+human", approver=person)
     asked = [event for event in events if isinstance(event, Asked)]
     assert [event.purpose for event in asked] == ["successors", "successors again", "goal"]
     assert "it forgets quotients" in asked[1].messages[-1].content
@@ -398,7 +352,7 @@ def test_a_person_gives_feedback_in_place_of_the_tests() -> None:
 
 
 def test_a_mode_with_a_person_is_refused_without_one() -> None:
-    end = ending(events_of(small("24game"), (SUCC, GOAL), "tos-human"))
+    end = ending(events_of(small("24game"), (SUCC, GOAL), "tos+human"))
     assert end.outcome is not Outcome.WON
     assert "needs a person" in end.message
 
@@ -416,7 +370,7 @@ def check(state, successor):
 def test_a_model_writes_the_tests() -> None:
     """They are asked for before the dialogue, and are not part of it."""
     answers = (fenced(OWN), UNSOUND, WRONG_GOAL, GOAL, SUCC)
-    events = events_of(small("24game"), answers, "tos-own-tests")
+    events = events_of(small("24game"), answers, "tos+own-tests")
     asked = [event for event in events if isinstance(event, Asked)]
     assert [event.purpose for event in asked][:2] == ["tests", "successors"]
     assert not any(OWN in message.content for message in asked[-1].messages)
@@ -433,18 +387,15 @@ def test_a_model_writes_the_tests() -> None:
         "prose",
         fenced("GOALS = []\nNON_GOALS = [([1],)]\nSUCCESSORS = []\ndef check(a, b): return ''"),
         fenced(OWN.replace("([24],)", "[24]")),
-        fenced(OWN.replace("(([1, 1],), [[2], [0], [1]])", "[1, 1]")),
         fenced(OWN.partition("def check")[0]),
-        fenced("raise SystemExit"),
         fenced("while True: pass"),
         fenced("import os\nos.system('true')"),
         fenced(OWN.replace('return "" if', 'return "no" if')),
-        fenced(OWN.replace("check(state, successor)", "check(state)")),
         fenced(OWN.replace("GOALS = [", "list = len\nGOALS = [", 1)),
     ],
 )
 def test_tests_that_cannot_be_used_are_rejected(unusable: str) -> None:
-    events = events_of(small("24game"), (unusable, "prose", "prose"), "tos-own-tests")
+    events = events_of(small("24game"), (unusable, "prose", "prose"), "tos+own-tests")
     assert ending(events).outcome is Outcome.LOST
     assert "no usable tests" in ending(events).message
     assert kinds(events) == ["unusable tests"] * 3
@@ -452,13 +403,13 @@ def test_tests_that_cannot_be_used_are_rejected(unusable: str) -> None:
 
 def test_a_check_of_the_model_that_fails_rejects_nothing() -> None:
     broken = OWN.replace('return ""', 'return "" if state == [1, 1] else state.missing')
-    events = events_of(small("24game"), (fenced(broken), SUCC, GOAL), "tos-own-tests")
+    events = events_of(small("24game"), (fenced(broken), SUCC, GOAL), "tos+own-tests")
     assert ending(events).outcome is Outcome.WON
 
 
 def test_feedback_of_own_tests_is_no_feedback_on_a_function() -> None:
     answers = ("prose", fenced(OWN), UNSOUND, GOAL, SUCC)
-    counts = measure(trace_of(events_of(small("24game"), answers, "tos-own-tests"))).counts["phases"]
+    counts = measure(trace_of(events_of(small("24game"), answers, "tos+own-tests"))).counts["phases"]
     assert counts == {"soundness": 1}
 
 
@@ -473,7 +424,7 @@ def test_a_first_goal_test_that_is_no_function_makes_the_first_point_zero() -> N
 
 def test_an_edit_of_a_person_is_shown_as_the_function() -> None:
     person = Person(Decision("replaced", SUCC.removeprefix("```python\n").removesuffix("\n```")))
-    events = events_of(small("24game"), (MISSES, GOAL), "tos-human", approver=person)
+    events = events_of(small("24game"), (MISSES, GOAL), "tos+human", approver=person)
     coded = [event for event in events if isinstance(event, Coded) and event.which == "successors"]
     assert [event.command for event in coded] == ["successor function 1", "successor function 1, edited"]
     assert ending(events).outcome is Outcome.WON
@@ -493,8 +444,8 @@ def test_what_took_too_long_before_the_end_is_searched_again_at_the_end() -> Non
 def test_a_model_writes_the_tests_of_a_planning_domain() -> None:
     options = SearchOptions(instances=1)
     setting = load("ferry", options)
-    model = METHOD.builtin_model("reader", Cell("ferry", "tos-own-tests", "reader", 0), setting)
+    model = METHOD.builtin_model("reader", Cell("ferry", "tos+own-tests", "reader", 0), setting)
     assert model is not None
-    events = events_of(setting, model, "tos-own-tests", options)
+    events = events_of(setting, model, "tos+own-tests", options)
     assert next(event for event in events if isinstance(event, Asked)).purpose == "tests"
     assert ending(events).outcome is Outcome.WON

@@ -33,7 +33,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def session(sandbox: Sandbox, successors: str = TREE, goal: str = EVEN, seconds: float = 5.0) -> SandboxSession:
-    result = sandbox.session(SandboxLimits(seconds=seconds, patience=PATIENT), driver=Expander)
+    result = sandbox.session(SandboxLimits(seconds=seconds, patience=PATIENT, grace=0.2), driver=Expander)
     assert result.load(successors, module="succ").returned
     assert result.load(goal, module="goal").returned
     return result
@@ -170,7 +170,6 @@ FORGED: tuple[list[Any], ...] = (
     [([[], []], [], "goal")],
     [([[-1]], [], "goal")],
     [([[1e400]], [], "goal")],
-    [([[True]], [], "goal")],
     [([{"changed": 1, "place": 99}], [], "goal")],
     [([{"changed": 1, "place": float("inf")}], [], "goal")],
     [([{"place": 0}], [], "goal")],

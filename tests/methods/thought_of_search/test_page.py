@@ -176,7 +176,7 @@ def test_the_reader_plays_it_with_reference_functions(folder: Path) -> None:
 def test_retries_have_no_effect_and_the_help_says_what_has(folder: Path, model_server: ModelServer) -> None:
     model_server.replies = [lambda body: answer(fenced(OVERFULL if len(body["messages"]) == 2 else GOAL))]
     where = ("--model", "m", "--base-url", model_server.url, "--retries", "0")
-    done = run("play", "jugs", "--mode", "tos", *where, "--set", "answers=1", "--eval-timeout", "0.2", cwd=folder)
+    done = run("play", "jugs", "--mode", "tos", *where, "--set", "answers=1", "--set", "eval_timeout=0.2", cwd=folder)
     assert "the successor function still fails after 1 answer" in done.stdout
     assert "--set answers=N" in (LimitOptions.model_fields["retries"].description or "")
 
@@ -187,8 +187,6 @@ def test_decoding_is_greedy_unless_a_temperature_is_named(folder: Path, model_se
     for flags in ((), ("--temperature", "0.5")):
         where = ("--model", "m", "--base-url", model_server.url, "--set", "answers=1")
         run("play", "jugs", "--mode", "tos", *where, *flags, cwd=folder)
-    run(
-        "play", "ferry", "--mode", "program-no-cot-no-debug", "--model", "m", "--base-url", model_server.url, cwd=folder
-    )
+    run("play", "ferry", "--mode", "program-no-debug", "--model", "m", "--base-url", model_server.url, cwd=folder)
     sent = [request["temperature"] for request in model_server.requests]
     assert list(dict.fromkeys(sent)) == [0.0, 0.5, 1.0]

@@ -69,7 +69,7 @@ def test_the_dialogues_go_as_they_went(tmp_path: Path, parity: str) -> None:
     models = ",".join(f"{CONVERSATIONS},model={name}" for name in chosen)
     modes = "tos" if parity == "off" else scaled("tos", "tos,tos-no-check")
     command = ("eval", "cards", "--modes", modes, "--models", models, "--seeds", "0-4", "--workers", "2", "--run", "r")
-    done = run(*command, "--parity", parity, "--set", "instances=3", cwd=tmp_path)
+    done = run(*command, "--set", f"parity={parity}", "--set", "instances=3", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     expected = recorded()
     answers: dict[tuple[str, str], list[int]] = {}
@@ -100,5 +100,5 @@ def test_the_settings_have_table_1_of_the_paper() -> None:
     for place, name in enumerate(("24game", "deduction", "sokoban", "crosswords", "blocksworld")):
         published = validated(name, SearchFile, read_setting(name, SEARCH)).paper
         means = {model: {"tos": row[place]} for model, row in TABLE_1.items()}
-        by_person = {"gpt-4": {"tos-human": BY_PERSON[place]}} if place in BY_PERSON else {}
+        by_person = {"gpt-4": {"tos+human": BY_PERSON[place]}} if place in BY_PERSON else {}
         assert published == by_person | means | {other: means[model] for model, other in RECORDED_AS.items()}

@@ -10,7 +10,7 @@ from pddlego.display.console import ASCII, UNICODE, Glyphs
 from pddlego.display.description import describe
 from pddlego.episode.events import Event
 from pddlego.methods.thought_of_search.events import Attempted, SearchRunning
-from tests.display.rendering import prefixes, screen_lines
+from tests.display.rendering import assert_fits, prefixes, screen_lines
 from tests.methods.thought_of_search.playing import events_of, fenced, right, small
 from tests.sandbox.ordinary import needs_locks
 
@@ -25,13 +25,8 @@ def events() -> list[Event]:
     return events_of(small("24game"), (WRONG, GOAL, SUCC))
 
 
-@pytest.mark.parametrize(("width", "height"), [(72, 18), (80, 22), (109, 30), (110, 30), (200, 42)])
-def test_every_moment_fits(events: list[Event], width: int, height: int) -> None:
-    for trace in prefixes(events):
-        lines = screen_lines("thought_of_search", trace, width, height)
-        assert len(lines) <= height
-        assert all(len(line) <= width for line in lines)
-        assert "\x1b[2J" not in "".join(lines)
+def test_every_moment_fits(events: list[Event]) -> None:
+    assert_fits("thought_of_search", events)
 
 
 def test_marks_turn_and_the_counterexample_stands_there(events: list[Event]) -> None:

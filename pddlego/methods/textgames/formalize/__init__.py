@@ -5,7 +5,7 @@ Formalizers are pure functions: the agent sends the requests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -15,13 +15,12 @@ from pddlego.methods.textgames.settings import ReaderRules
 from pddlego.models import Request
 from pddlego.models.base import Feedback
 from pddlego.pddl import Atom, Defect, DefectKind, EditReport, Entry, Formula, Problem
-from pddlego.pddl.nearly_json import IGNORED
 
 MOST_GOALS = 20
 """Maximum number of goals of an answer that are tried."""
 
 LOOK_GOAL, MOST_PLACES = "look where the model says", 5
-"""The name of the goal of the key `look` of an edit, and the maximum number of its places that are tried."""
+"""The name of the goals of `look` in an answer, and the maximum number of its places that are tried."""
 
 SEPARATOR, MOST_COMMANDS = "; ", 10
 """The text between the commands of an answer, and their maximum number: some answers repeat themselves without end."""
@@ -35,7 +34,8 @@ class Exchange:
     about a mismatch with the plan. `effects` are the facts that the plan's step makes true and those that it makes
     false, if the game answered as the plan expected. `after` are the facts that the plan expected to be true after the
     command; it is None if the observation states anything else. `undone` are the facts that the plan expected the
-    command to make false; None if the command was not a step of a plan, so that its effects are unknown.
+    command to make false; None if the command was not a step of a plan, so that its effects are unknown. `refused`: the
+    game said that the command had no effect.
     `valid_commands`, or else `kinds` and `things`, are those after this exchange if requests show them for every turn
     (see `Observations`). `continues`: the command is of the same answer as the one before.
     """
@@ -48,10 +48,17 @@ class Exchange:
     effects: tuple[frozenset[Atom], frozenset[Atom]] = (frozenset(), frozenset())
     after: frozenset[Atom] | None = None
     undone: tuple[str, ...] | None = ()
+    refused: bool = False
     continues: bool = False
     valid_commands: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
+
+    @property
+    def changes(self) -> Iterator[tuple[Atom, bool]]:
+        """The facts of `effects` in a fixed order, each with its new value."""
+        for holds, facts in zip((True, False), self.effects, strict=True):
+            yield from ((fact, holds) for fact in sorted(facts, key=lambda fact: fact.sort_key))
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class Observations:
 
     `refused` are the commands that the game refused repeatedly since the problem last changed, with the number of
     refusals; if there are any, `news` has all exchanges since that change. `repeating` is the sequence of last commands
-    if it was repeated.
+    if it was repeated. `place` is the last description of the agent's place if a command of the news was refused.
     """
 
     news: tuple[Exchange, ...] = ()
@@ -73,6 +80,7 @@ class Observations:
     repeating: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     things: tuple[str, ...] = ()
+    place: str = ""
     every_command: Callable[[], tuple[str, ...]] = field(default=tuple, compare=False)
 
 
@@ -80,13 +88,11 @@ class Observations:
 class Terms:
     """The constraints on a model's own domain; empty ones do not restrict it.
 
-    `schemas` are the actions for which the setting has commands, and `goals` the conditions in which the domain must
-    have all predicates. If the model also writes the goals, the request explains which goals to choose (`hint`), and
-    their form (`detailed`).
+    `schemas` are the actions for which the setting has commands. The request explains which goals to choose (`hint`),
+    and their form (`detailed`).
     """
 
     schemas: tuple[str, ...] = ()
-    goals: tuple[str, ...] = ()
     hint: bool = True
     detailed: bool = True
 
@@ -96,11 +102,11 @@ class PromptContext:
     """The arguments from which a request is rendered, and with which its answer is read.
 
     `retry` holds the rejected answer to the same request, and `answers` the answers to the requests for its earlier
-    parts (mode `full-steps`). `notes` are about the last accepted answer (`ProblemProposal.notes`). `contradictions`
+    parts (mode `full+steps`). `notes` are about the last accepted answer (`ProblemProposal.notes`). `contradictions`
     are messages about contradictory facts of the problem. `placeholder` is the first unused name for a room that was
     not seen yet. `reworded` counts the retries that are phrased differently because the endpoint accepts no
-    temperature. `reader` has the rules of the built-in reader. `offered`: the request offers the optional part of an
-    answer (`options.OFFERED`).
+    temperature. `unread` are sentences of the news that no learned rule reads. `reader` has the rules of the built-in
+    reader. `offered`: the request offers the optional part of an answer (`options.OFFERED`).
     """
 
     knowledge: Knowledge
@@ -112,6 +118,7 @@ class PromptContext:
     contradictions: tuple[str, ...] = ()
     placeholder: str = ""
     reworded: int = 0
+    unread: tuple[str, ...] = ()
     terms: Terms = Terms()
     reader: ReaderRules = field(default_factory=ReaderRules)
     offered: bool = False
@@ -126,14 +133,17 @@ class ProblemProposal:
     """The knowledge with the problem of an answer. `feedback` is the reason why it cannot be used; None if it can.
 
     `report` lists the lines of an edit; it is None for a file. `defects` are all defects, including harmless ones.
-    `look` has the goals to be tried before those that explore, by the words of the answer.
+    `look` are the places and conditions to see next, in order, by the words of the answer: of the goals of each, one
+    is enough. `by_rules`: the problem is what reading rules read. `remarks` are about rules of an answer that is used.
     """
 
     knowledge: Knowledge
     feedback: Feedback | None = None
     report: EditReport | None = None
     defects: tuple[Defect, ...] = ()
-    look: Mapping[str, Formula] = field(default_factory=dict)
+    look: Mapping[str, Sequence[Formula]] = field(default_factory=dict)
+    by_rules: bool = False
+    remarks: tuple[str, ...] = ()
 
     @property
     def problem(self) -> Problem:
@@ -151,15 +161,11 @@ class ProblemProposal:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What had no effect, declared objects, lost facts, and exits without a way back."""
+        """What had no effect, declared objects, lost facts, exits without a way back, and remarks on rules."""
         unmatched = self.report.unmatched if self.report else ()
-        kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.LOST_FACT, DefectKind.ONE_WAY)
-        noted = (
-            defect.message
-            for defect in self.defects
-            if not defect.blocking and (defect.kind in kinds or defect.message.endswith(IGNORED))
-        )
-        return (*map(str, unmatched), *noted)
+        kinds = (DefectKind.UNDECLARED_OBJECT, DefectKind.LOST_FACT, DefectKind.ONE_WAY, DefectKind.IGNORED_KEY)
+        noted = (defect.message for defect in self.defects if not defect.blocking and defect.kind in kinds)
+        return (*map(str, unmatched), *noted, *self.remarks)
 
     @property
     def faults(self) -> tuple[str, ...]:

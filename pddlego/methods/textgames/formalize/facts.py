@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from pddlego.methods.textgames.formalize import Exchange, Observations, ProblemProposal, PromptContext
-from pddlego.methods.textgames.formalize.learn import LearnRules, opinions_of, sentences_with_rules, uncovered
+from pddlego.methods.textgames.formalize.completing import as_exit, completed_facts
+from pddlego.methods.textgames.formalize.learn import LearnRules, next_placeholder, sentences_with_rules, uncovered
 from pddlego.methods.textgames.formalize.lifting import (
     AskedSentence,
     Stated,
     lift,
     name_spans,
+    other_meaning,
     with_exception,
     with_rule,
 )
-from pddlego.methods.textgames.formalize.problems import brief_feedback
-from pddlego.methods.textgames.options import LEARN_FACTS
+from pddlego.methods.textgames.formalize.opinions import OpinionQuestion, open_opinions, opinion_schema
+from pddlego.methods.textgames.formalize.question import ANSWER_SCHEMA, KEYS, narrow_schema, question_messages
+from pddlego.methods.textgames.formalize.refuted import (
+    is_same_exit,
+    refused_directions,
+    refuted_exits,
+    states_exit,
+    was_taken,
+    without_meaning,
+)
+from pddlego.methods.textgames.options import LEARN_FACTS, MOST_SENTENCES
 from pddlego.methods.textgames.reading.engine import matching, sentences_of
-from pddlego.methods.textgames.reading.rules import LearnedRules, Pattern
-from pddlego.models import Message, Request
+from pddlego.methods.textgames.reading.rules import LearnedRules, Pattern, ReadingRule
+from pddlego.models import Request
 from pddlego.models.base import THINKING
-from pddlego.pddl import EDIT_SCHEMA, Edit, EditSyntaxError, Problem, SectionEdit, apply_edit, parse_edit
-from pddlego.pddl.domain import Domain, outline
+from pddlego.pddl import Atom, Edit, EditSyntaxError, Problem, SectionEdit, apply_edit, parse_edit
+from pddlego.pddl.domain import Domain
 from pddlego.pddl.nearly_json import last_object
 from pddlego.util.answers import spoken
 
@@ -33,22 +45,11 @@ _MOST_AGAIN = 5
 _LONGEST_ANSWER = 500
 """Tokens of an answer: about 20 facts."""
 
-_KEYS = ("add", "delete", "unused")
-FACTS_SCHEMA = {
-    "type": "object",
-    "properties": dict.fromkeys(_KEYS, EDIT_SCHEMA["$defs"]["part"]["properties"]["add"]),
-    "required": list(_KEYS),
-    "additionalProperties": False,
-}
-"""The JSON schema of an answer: the lists of a section of an edit, and the names that no fact needs."""
-
 
 def parse_facts(answer: str, domain: Domain) -> Stated:
     """The facts of an answer, read like those of an edit. Raises `EditSyntaxError` if they cannot be read."""
-    value = last_object(spoken(answer), (*_KEYS, "objects", "init")).value
-    unused = value.pop("unused", None) or []
-    if not isinstance(unused, list):
-        raise EditSyntaxError('"unused" is a list of names, such as ["table"]')
+    value = last_object(spoken(answer), (*KEYS, "objects", "init")).value
+    value.pop("unused", None)  # as it was asked for in earlier versions
     edit = parse_edit(json.dumps(value if value.keys() & {"objects", "init"} else {"init": value}))
     typed = tuple(line for line in edit.init.add if " - " in line and "(" not in line)
     true = tuple(line for line in edit.init.add if line not in typed)
@@ -59,23 +60,45 @@ def parse_facts(answer: str, domain: Domain) -> Stated:
     if refused := [entry for report in reports for entry in report.refused]:
         raise EditSyntaxError(str(refused[0]))
     add, delete = (tuple(report.problem.sorted_facts()) for report in reports)
-    types = {one.name: one.type for one in reports[0].problem.sorted_objects()}
-    return Stated(add, delete, types, frozenset(str(name).lower() for name in unused))
+    return Stated(add, delete, {one.name: one.type for one in reports[0].problem.sorted_objects()})
+
+
+@dataclass(frozen=True)
+class _Doubt:
+    """A sentence of an exchange with the rules that read an exit from it, which the refused `command` refutes."""
+
+    sentence: str
+    index: int
+    rules: list[ReadingRule]
+    exits: tuple[Atom, ...]
+    command: str
+
+    def has(self, fact: Atom) -> bool:
+        """Whether a fact is one of the exits, perhaps to a room with another placeholder."""
+        return any(is_same_exit(fact, one) for one in self.exits)
+
+
+_Waiting = tuple[OpinionQuestion | tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
 class _Progress:
-    """The rules and the faults after the answers about the sentences `asked`, and the next question, or None.
+    """The rules after the answers about the sentences `asked`, and the next question, or None.
 
-    `waiting` are the sentences after it with the numbers of their exchanges; `again` if they have rules already.
+    `waiting` are the open opinions and the sentences after it, these with the numbers of their exchanges, and `later`
+    those that follow if the rules stay as they were; `again` if the sentences have rules already. `refused` is the
+    first answer to the question and its fault, if it is asked a second time. `doubt` is about the only sentence if its
+    exit was refuted.
     """
 
     learned: LearnedRules
-    waiting: tuple[tuple[str, int], ...]
+    waiting: _Waiting
     again: bool
-    faults: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
-    question: AskedSentence | None = None
+    question: AskedSentence | OpinionQuestion | None = None
+    refused: tuple[str, str] | None = None
+    doubt: _Doubt | None = None
+    later: _Waiting = ()
 
 
 class LearnFacts(LearnRules):
@@ -86,123 +109,215 @@ class LearnFacts(LearnRules):
 
     def request(self, situation: PromptContext) -> Request | None:
         """Ask about the next sentence after the earlier answers to this question, or return None."""
-        question = self._after(situation, situation.answers).question
+        progress = self._after(situation, situation.answers)
+        question = progress.question
         if question is None:
             return None
-        knowledge, feedback = question.knowledge, brief_feedback(situation.retry.feedback)
-        system = self._prompts.render(
-            "textgames/learn-facts",
-            outline=outline(knowledge.domain, (*knowledge.only_planned, *knowledge.unused)),
-            placeholder=knowledge.placeholder,
-            examples=self._prompts.render("facts-example"),
-        )
-        lines = feedback.evidence if feedback else ()
-        user = self._prompts.render(
-            "textgames/learn-facts-turn",
-            question=question,
-            opinions=tuple(opinions_of(situation).values()),
-            problem=str(knowledge.problem),
-            faults=[line for line in lines if question.sentence in line and not line.startswith("no rule covers")],
-        )
-        news = (Exchange(question.command or None, question.sentence),) if question.sentence else ()
-        seen, next_one = Observations(news, news or situation.seen.history), question.placeholder
-        asked = replace(situation, knowledge=knowledge, task="", seen=seen, placeholder=next_one)
-        messages = (Message("system", system), Message("user", user))
-        return Request(LEARN_FACTS, messages, asked, FACTS_SCHEMA, longest=THINKING + _LONGEST_ANSWER)
+        longest = THINKING + _LONGEST_ANSWER
+        if isinstance(question, OpinionQuestion):
+            problem = self._read(replace(progress.learned, opinions=()), situation).problem  # they are stated anew
+            seen, knowledge = Observations((), situation.seen.history), situation.knowledge.with_problem(problem)
+            asked = replace(situation, knowledge=knowledge, task="", seen=seen)
+            wide, messages = opinion_schema({"type": "string"}), question.messages(self._prompts)
+            return Request(LEARN_FACTS, messages, asked, wide, question.schema, longest=longest)
+        messages = question_messages(self._prompts, question, progress.refused)
+        news = (Exchange(question.command or None, question.sentence),)
+        seen, next_one = Observations(news, news), question.placeholder
+        asked = replace(situation, knowledge=question.knowledge, task="", seen=seen, placeholder=next_one)
+        return Request(LEARN_FACTS, messages, asked, ANSWER_SCHEMA, narrow_schema(question), longest=longest)
 
     def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Lift the facts of all answers to this question, and read the game with the rules."""
         progress = self._after(situation, (*situation.answers, answer))
-        return self._judged(progress.learned, [*progress.faults], situation, progress.asked)
+        return self._judged(progress.learned, [], situation, progress.asked)
 
     def _after(self, situation: PromptContext, answers: tuple[str, ...]) -> _Progress:
         """The progress after the answers to the questions of this attempt, in turn; the last one is remembered."""
         about = replace(situation, answers=answers)
         if self._last is None or self._last[0] != about:
             if answers:
-                progress = self._after(situation, answers[:-1])
-                if (question := progress.question) is not None:
-                    learned, fault = self._with_answer(answers[-1], question, progress.learned, situation)
-                    faults = (*progress.faults, f'{fault}: "{question.sentence}"') if fault else progress.faults
-                    asked = (*progress.asked, question.sentence)
-                    progress = replace(progress, learned=learned, faults=faults, asked=asked)
+                progress = self._with_answer(answers[-1], self._after(situation, answers[:-1]), situation)
             else:
                 learned = situation.knowledge.learned
                 new = tuple(uncovered(situation, learned).items())
-                progress = _Progress(learned, new or self._again(situation), not new)
-            self._last = about, self._with_question(progress, situation)
+                doubt = None if new or situation.retry.attempt else self._doubt(situation)
+                again = (((doubt.sentence, doubt.index),), ()) if doubt else self._again(situation)
+                progress = _Progress(learned, new or again[0], not new, doubt=doubt, later=() if new else again[1])
+            self._last = about, progress if progress.refused else self._with_question(progress, situation)
         return self._last[1]
 
     def _with_question(self, progress: _Progress, situation: PromptContext) -> _Progress:
         """The progress with the question about the next waiting sentence that no rule of an earlier answer covers."""
+        if not progress.waiting and progress.learned == situation.knowledge.learned:
+            progress = replace(progress, waiting=progress.later, later=())
         rules = progress.learned.rules
-        for place, (sentence, index) in enumerate(progress.waiting):
-            command = situation.seen.history[index].command or ""
-            covering = (rules[number] for number, _ in matching(rules, sentence, command))
+        for place, item in enumerate(progress.waiting if len(progress.asked) < MOST_SENTENCES else (), 1):
+            left = progress.waiting[place:]
+            if isinstance(item, OpinionQuestion):
+                return replace(progress, question=item, refused=None, waiting=left)
+            sentence, index = item
+            covering = (
+                rules[number] for number, _ in matching(rules, sentence, situation.seen.history[index].command or "")
+            )
             if progress.again or not any(any(rule.templates[0].literals) for rule in covering):  # not a bare name
                 question = self._question(index, sentence, progress.learned, situation)
-                return replace(progress, question=question, waiting=progress.waiting[place + 1 :])
+                refused = self._refused(question, index, progress, situation) if progress.again else None
+                return replace(progress, question=question, refused=refused, waiting=left)
         return replace(progress, question=None, waiting=())
 
-    def _again(self, situation: PromptContext) -> tuple[tuple[str, int], ...]:
-        """The sentences to ask about again: those that the feedback quotes, or else doubtful and ignored ones.
+    def _again(self, situation: PromptContext) -> tuple[_Waiting, _Waiting]:
+        """The open opinions and the sentences to ask about again: those that the feedback quotes or has the names of.
 
-        An empty sentence before them asks for opinions.
+        Then some of those that are ignored, to ask about if the others changed nothing; others in each attempt.
         """
         retry = situation.retry
         if retry.feedback is None and not retry.attempt:
-            return ()
+            return (), ()
         found = sentences_with_rules(situation.seen.history, situation.knowledge.learned, situation.task)
-        known = {sentence: (index, rules) for index, sentence, rules in found}
+        given = situation.reader.given
+        known = {
+            sentence: (index, rules)
+            for index, sentence, rules in found
+            if not rules or any(rule not in given for rule in rules)
+        }
         lines = retry.feedback.evidence if retry.feedback else ()
         again = [sentence for sentence in known if any(sentence in line for line in lines)]
-        opinions = (("", 0),) if opinions_of(situation) and not self._opinion and not again else ()
-        if not again and (retry.repeated or not opinions):
+        opinions, later = self._open_opinions(situation) if not again else (), list[str]()
+        if not again and not opinions:
+            places, quoted = situation.reader.map, re.findall(r"\(([^()]*)\)", " ".join(lines))
             names = {obj.name for obj in situation.knowledge.problem.objects}
             doubtful = names.intersection(re.findall(r"[\w-]+", " ".join(lines)))
+            doubtful |= {*(places.directions if places else ())}.intersection(" ".join(quoted).split())
             doubtful |= {name for name in names if any(name.endswith(f"_{other}") for other in names)}  # "raw potato"
             about = [sentence for sentence in reversed(known) if name_spans(sentence, doubtful)]
             ignored = [sentence for sentence in reversed(known) if all(rule.ignore for rule in known[sentence][1])]
-            again = [*dict.fromkeys((*about, *ignored))][:_MOST_AGAIN]
-        return *opinions, *((sentence, known[sentence][0]) for sentence in again)
+            left = [sentence for sentence in dict.fromkeys(ignored) if sentence not in about]
+            start = (retry.attempt - 1) * _MOST_AGAIN % max(1, len(left))
+            again, later = about[:_MOST_AGAIN], left[start : start + _MOST_AGAIN]
+        first, then = (tuple((sentence, known[sentence][0]) for sentence in part) for part in (again, later))
+        return (*opinions, *first), then
+
+    def _open_opinions(self, situation: PromptContext) -> tuple[OpinionQuestion, ...]:
+        problem = self._read(situation.knowledge.learned, situation).problem
+        return () if self._opinion else tuple(open_opinions(problem, situation))
 
     def _question(self, index: int, sentence: str, learned: LearnedRules, situation: PromptContext) -> AskedSentence:
         """The question about a sentence of an exchange, with the problem as it was read before it."""
-        task, history, command = situation.task, situation.seen.history, ""
-        if sentence:
-            command, sentences = history[index].command or "", sentences_of(history[index], task)
-            cut = Exchange(history[index].command, "\n".join(sentences[: sentences.index(sentence)]))
-            history, task = (*history[:index], cut), task if index else ""
-        else:
-            learned = replace(learned, opinions=())  # to be stated anew
-        before = replace(situation, task=task, seen=Observations((), history))
+        exchange, task = situation.seen.history[index], situation.task
+        seen = Observations((), (*situation.seen.history[:index], self._cut(exchange, sentence, task)))
+        before = replace(situation, task=task if index else "", seen=seen)
         knowledge = situation.knowledge.with_problem(self._read(learned, before).problem)
-        names = {obj.name for obj in knowledge.problem.objects}
-        first = int(re.sub(r"\D", "", situation.placeholder) or 1)
-        free = (f"{knowledge.placeholder}{number}" for number in range(first, first + len(names) + 1))
-        placeholder = next(name for name in free if name not in names) if knowledge.placeholder else ""
-        return AskedSentence(command, sentence, knowledge, placeholder, situation.reader.map)
+        placeholder = next_placeholder(knowledge.problem, situation)
+        effects = exchange.effects if sentence == sentences_of(exchange, task)[0] else AskedSentence.effects
+        asked = AskedSentence(
+            exchange.command or "",
+            sentence,
+            knowledge,
+            placeholder,
+            situation.reader.map,
+            effects=effects,
+            speaks_directions=self._prompts.has_own("facts-example"),
+        )
+        return replace(asked, refused=refused_directions(asked.here, situation))
 
-    def _with_answer(
-        self, answer: str, question: AskedSentence, learned: LearnedRules, situation: PromptContext
-    ) -> tuple[LearnedRules, str]:
-        """The rules with that of an answer, and the fault of the answer; empty without one."""
-        retry = situation.retry
+    def _doubt(self, situation: PromptContext) -> _Doubt | None:
+        """The last sentence from which an exit is read that the last command refutes, unless others like it hold."""
+        learned, history, given = situation.knowledge.learned, situation.seen.history, situation.reader.given
+        refuted = refuted_exits(self._read(learned, situation).problem, situation)
+        found = [*sentences_with_rules(history, learned, situation.task)] if refuted else []
+        own = dict[tuple[int, str], list[ReadingRule]]()
+        for index, sentence, rules in found:
+            stating = [rule for rule in rules if rule not in given and states_exit(rule, situation)]
+            own |= {(index, sentence): stating} if stating else {}
+        exits = {said: self._exits(*said, situation) for said in own}
+        taken = [rule for said in own if any(was_taken(one, situation) for one in exits[said]) for rule in own[said]]
+        for (index, sentence), rules in reversed(own.items()):
+            wrong = [one for one in exits[index, sentence] if any(is_same_exit(one, other) for other in refuted)]
+            if wrong and not any(rule in taken for rule in rules):
+                return _Doubt(sentence, index, rules, tuple(wrong), history[-1].command or "")
+        return None
+
+    def _exits(self, index: int, sentence: str, situation: PromptContext) -> list[Atom]:
+        """The exits that the rules read in a sentence of an exchange."""
+        places, learned = situation.reader.map, situation.knowledge.learned
+        read = self._meaning(self._question(index, sentence, learned, situation), index, learned, situation)
+        return [fact for fact in read.add if places and fact.predicate == places.exit]
+
+    def _refused(
+        self, question: AskedSentence, index: int, progress: _Progress, situation: PromptContext
+    ) -> tuple[str, str] | None:
+        """What the rules read in a sentence that is asked about again, as an answer, and the reason to doubt it."""
+        read = self._meaning(question, index, progress.learned, situation)
+        answer = {"add": sorted(map(str, read.add)), "delete": sorted(map(str, read.delete))}
+        if doubt := progress.doubt:
+            wrong = " ".join(map(str, doubt.exits))
+            return json.dumps(answer), f"the game refused '{doubt.command}': leave out {wrong}"
+        evidence = situation.retry.feedback.evidence if situation.retry.feedback else ()
+        names = {name for fact in (*read.add, *read.delete) for name in fact.args} - {question.here}
+        about = (line for line in evidence if question.sentence in line or name_spans(line.replace("_", " "), names))
+        if (reason := next(about, None)) is None:
+            return None  # without a reason, a small model changes right answers, too
+        return json.dumps(answer), reason
+
+    def _meaning(self, question: AskedSentence, index: int, learned: LearnedRules, situation: PromptContext) -> Stated:
+        """What the rules read in the sentence of a question about an exchange."""
+        history, before = situation.seen.history, question.knowledge.problem.facts
+        exchange = Exchange(question.command or None, question.sentence)
+        seen = Observations(
+            (), (*history[:index], self._cut(history[index], question.sentence, situation.task), exchange)
+        )
+        after = self._read(learned, replace(situation, task="", seen=seen)).problem.facts
+        return completed_facts(Stated(tuple(after - before), tuple(before - after)), question)
+
+    @staticmethod
+    def _cut(exchange: Exchange, sentence: str, task: str) -> Exchange:
+        """The exchange up to a sentence."""
+        sentences = sentences_of(exchange, task)
+        return Exchange(exchange.command, "\n".join(sentences[: sentences.index(sentence)]))
+
+    def _with_answer(self, answer: str, progress: _Progress, situation: PromptContext) -> _Progress:
+        """The progress after an answer: with a rule, or with its fault if the question was not asked a second time."""
+        question, learned = progress.question, progress.learned
+        if question is None:
+            return progress
+        if isinstance(question, OpinionQuestion):
+            signed = [Pattern(fact.predicate, fact.args, "!") for fact in question.refuted]
+            with suppress(EditSyntaxError):  # it is asked again if no plan can do without it
+                if (chosen := question.chosen(answer)) is not None:
+                    signed.append(Pattern(chosen.predicate, chosen.args))
+            return replace(progress, learned=learned.with_rules((), signed))
+        is_first = progress.refused is None
+        if doubt := progress.doubt:  # if the answer is the same, sentences of this form are ignored
+            learned = without_meaning(learned, doubt.rules, question.sentence)
         try:
             stated = parse_facts(answer, question.knowledge.domain)
-            if not question.sentence:
-                opinions = [Pattern(fact.predicate, fact.args) for fact in stated.add]
-                return learned.with_rules((), self._fitting_opinions(opinions, situation)), ""
-            rule, terms = lift(stated, question)
-            missing = sorted(question.mentioned() - stated.names)
-            if missing and self._asks_again(retry) and (stated.names or not retry.attempt):
-                return learned, f'no fact names {missing[0]}: add what is said about it, or list it in "unused"'
-            if rule.ignore and (excepted := with_exception(learned, question)):
-                return excepted, ""
-            for reason in self._faulty([rule], learned, situation).values() if self._checked else ():
-                for name, term in terms.items():
-                    reason = reason.replace(term, name) if term[:1] in ("{", "?") else reason
-                return learned, reason
-            return with_rule(learned, rule), ""
+            is_same = doubt is not None and any(map(doubt.has, completed_facts(stated, question).add))
+            learned = learned if is_same else self._learned(stated, question, learned, situation, is_first)
         except ValueError as error:
-            return learned, str(error)
+            if is_first and self._checked:
+                return replace(progress, refused=(answer, str(error)))
+            learned = learned.with_unread([question.sentence])
+        return replace(progress, learned=learned, asked=(*progress.asked, question.sentence), refused=None)
+
+    def _learned(
+        self, stated: Stated, question: AskedSentence, learned: LearnedRules, situation: PromptContext, is_first: bool
+    ) -> LearnedRules:
+        """The rules with that of the stated facts. Raises `ValueError` if the facts cannot be lifted.
+
+        Those of the first answer may also not differ from what a sentence of the same form means.
+        """
+        read = completed_facts(stated, question) if self._checked else stated
+        if self._checked and is_first and (exit_ := as_exit(read, question)):
+            raise ValueError(f"'{exit_.args[-1]}' is a direction: if a way leads there, answer {exit_}")
+        rule, terms = lift(read if read.add or read.delete else stated, question)
+        if not (read.add or read.delete) and (stated.add or stated.delete):
+            raise ValueError("the sentence does not say this: answer with empty lists if it says nothing else")
+        if rule.ignore and (excepted := with_exception(learned, question)):
+            return excepted
+        for reason in self._faulty([rule], learned, situation).values() if self._checked else ():
+            for name, term in terms.items():
+                reason = reason.replace(term, name) if term[:1] in ("{", "?") else reason
+            raise ValueError(reason)
+        if self._checked and is_first and (doubt := other_meaning(rule, terms, learned.rules)):
+            raise ValueError(doubt)
+        return with_rule(learned, rule)

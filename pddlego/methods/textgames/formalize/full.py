@@ -10,7 +10,14 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from pddlego.methods.textgames.formalize import MOST_GOALS, ProblemProposal, PromptContext, Terms
-from pddlego.methods.textgames.formalize.problems import full_request, repaired_json, with_unmatched
+from pddlego.methods.textgames.formalize.problems import (
+    defects_feedback,
+    full_request,
+    ignored_key,
+    remark_on,
+    repaired_json,
+    with_unmatched,
+)
 from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
 from pddlego.methods.textgames.options import STEPS
 from pddlego.models import Request
@@ -28,10 +35,11 @@ from pddlego.pddl import (
     check,
     same_name,
 )
-from pddlego.pddl.conditions import Formula, parse_condition, read_condition
+from pddlego.pddl.conditions import Formula, read_condition
 from pddlego.pddl.domain import read_domain
 from pddlego.pddl.edit import NOT_ALONE, SECTION_KEYS, SECTIONS, SectionModel, apply_domain_edit, edit_of
 from pddlego.pddl.nearly_json import Form, last_object
+from pddlego.pddl.rules import Where
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.pddl.tolerant import is_cut_off, read_pair
 from pddlego.util.answers import last_file, spoken
@@ -127,9 +135,6 @@ def _files(answer: str) -> dict[str, str]:
     return {kind: answer[slice(*place)] for kind, place in places.items() if place is not None}
 
 
-_REQUIREMENTS = "requirements "
-"""The beginning of a repair of the requirements, which strict reading also allows, because nothing depends on them."""
-
 NOTHING = Feedback(
     "invalid answer",
     "there is neither a domain file nor a problem file in it: write (define (domain …) …) and (define (problem …) …)",
@@ -168,14 +173,11 @@ class FullFormalizer:
         goals, unread = read_goals(parts.goals)
         if not goals and not parts.problem and knowledge.written is not None:
             goals = knowledge.written.goals  # they are kept until another answer changes them
-        needs_goal = not (terms.goals or goals)
-        reading = read_pair(parts.domain or knowledge.domain.text, parts.problem or str(knowledge.problem), needs_goal)
+        reading = read_pair(parts.domain or knowledge.domain.text, parts.problem or str(knowledge.problem), not goals)
         repairs = tuple(
-            Defect(
-                DefectKind.REPAIRED,
-                repair.kind.value,
-                str(repair),
-                not self._tolerant and _REQUIREMENTS not in repair.what,
+            replace(  # nothing depends on requirements
+                remark_on(repair),
+                blocking=not self._tolerant and repair.of != "requirement",
             )
             for repair in reading.files.repairs
         )
@@ -186,19 +188,18 @@ class FullFormalizer:
                 situation.knowledge, _feedback(reading.in_domain, ()), None, reading.in_domain + repairs
             )
         in_domain = (*reading.in_domain, *_of_actions(reading.domain, parts.commands, terms, knowledge.written))
-        wanted = tuple(map(parse_condition, terms.goals)) or goals
-        for goal in wanted if not reading.defects else ():
+        for goal in goals if not reading.defects else ():
             stated = reading.problem.with_goal(goal)
             in_problem += [
                 defect for defect in check(reading.domain, stated) if defect.blocking and defect not in in_problem
             ]
         problem = replace(reading.problem, domain=reading.domain.name)
-        if terms.goals or goals:
-            problem = problem.with_goal(wanted[0])
+        if goals:
+            problem = problem.with_goal(goals[0])
         defects = (*in_domain, *in_problem, *repairs)
         blocking = tuple(defect for defect in repairs if defect.blocking)
         commands = {} if terms.schemas else _commands(reading.domain, parts.commands, knowledge.written)
-        written = ModelDomain(reading.domain, () if terms.goals else goals, commands)
+        written = ModelDomain(reading.domain, goals, commands)
         feedback = _feedback((*in_domain, *blocking), in_problem)
         return ProblemProposal(self._blank.rewritten(written, problem), feedback, None, defects)
 
@@ -247,7 +248,7 @@ def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:
     reading = read_sexprs(text)
     parts = dict.fromkeys(part for part in reading.expressions if isinstance(part, tuple) and part)
     goals = [read_condition(part[1] if part[0] == ":goal" and len(part) == 2 else part) for part in parts]
-    defects = tuple(replace(defect, message=f"goals: {defect}") for defect in reading.defects)
+    defects = tuple(replace(defect, where=Where("goals")) for defect in reading.defects)
     return tuple(goals[:MOST_GOALS]), defects
 
 
@@ -256,28 +257,28 @@ def _of_actions(
 ) -> Iterator[Defect]:
     """Defects of the actions: unknown actions, other parameters than the schema's, and missing or invalid commands."""
     if not domain.actions:
-        message = "the domain has no action: write one for each thing that the agent can do"
-        yield Defect(DefectKind.NO_ACTIONS, domain.name, message)
+        fault, advice = "the domain has no action", "write one for each thing that the agent can do"
+        yield Defect(DefectKind.NO_ACTIONS, domain.name, fault, advice, None)
     heads = {schema.partition(" ")[0]: schema for schema in terms.schemas}
     for action in domain.actions:
         if terms.schemas:
             name = next((head for head in heads if same_name(head, action.name)), None)
             if name is None:
-                message = f"action {action.name} is not an action of the game; these are {', '.join(heads)}"
-                yield Defect(DefectKind.SYNTAX, action.name, message)
+                fault, advice = f"action {action.name} is not an action of the game", f"these are {', '.join(heads)}"
+                yield Defect(DefectKind.SYNTAX, action.name, fault, advice, action.place)
             elif heads[name].count("?") != len(action.parameters):
-                message = f"action {action.name} has other parameters than the game's: write {heads[name]}"
-                yield Defect(DefectKind.ARITY, action.name, message)
+                fault, advice = f"action {action.name} has other parameters than the game's", f"write {heads[name]}"
+                yield Defect(DefectKind.ARITY, action.name, fault, advice, action.place)
             continue
         command = commands.get(action.name) or (last.commands if last else {}).get(action.name)
         if command is None:
-            message = f"action {action.name} has no command: add a line '{action.name}: COMMAND' to <commands>"
-            yield Defect(DefectKind.SYNTAX, action.name, message)
+            advice = f"add a line '{action.name}: COMMAND' to <commands>"
+            yield Defect(DefectKind.SYNTAX, action.name, f"action {action.name} has no command", advice, None)
             continue
         unknown = names_in(command) - {parameter.name.lstrip("?").replace("-", "_") for parameter in action.parameters}
         if unknown:
-            message = f"the command of {action.name} names {', '.join(sorted(unknown))}, which is not a parameter of it"
-            yield Defect(DefectKind.VARIABLE, action.name, message)
+            fault = f"the command of {action.name} names {', '.join(sorted(unknown))}, which is not a parameter of it"
+            yield Defect(DefectKind.VARIABLE, action.name, fault, "", None)
 
 
 def _commands(domain: Domain, commands: Mapping[str, str], last: ModelDomain | None) -> dict[str, str]:
@@ -294,7 +295,7 @@ def _feedback(in_domain: tuple[Defect, ...], in_problem: list[Defect] | tuple[De
         f"problem: {defect.message}" for defect in in_problem
     ]
     where = "the domain file has" if not in_problem else "the problem file has" if not in_domain else "the files have"
-    return Feedback("defects", f"{where} these defects:", tuple(lines))
+    return defects_feedback(where, (*in_domain, *in_problem), lines)
 
 
 KEYS = ("domain", "objects", "init", "goals", "commands")
@@ -325,14 +326,14 @@ class FullEditor:
 
     def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Apply the edit in an answer to both files. The edit is accepted or rejected as a whole."""
-        text, remarks = spoken(answer) if self._tolerant else answer, list[str]()
+        text, ignored = spoken(answer) if self._tolerant else answer, list[str]()
         if "(define" in text.lower().replace(" ", ""):
             return self._whole.read(text, situation)
         try:
             found = last_object(text, KEYS, (*SECTIONS, *SECTION_KEYS), self._tolerant)
             if found.rest and not self._tolerant:
                 raise EditSyntaxError(NOT_ALONE)
-            edit = _FullEdit.model_validate(found.value, context=remarks if self._tolerant else None)
+            edit = _FullEdit.model_validate(found.value, context=ignored if self._tolerant else None)
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not text.strip())
             return ProblemProposal(
@@ -344,7 +345,8 @@ class FullEditor:
                 situation.knowledge, Feedback("invalid answer", f"the JSON is not an edit: {faults}.")
             )
         proposal = self._applied(edit, situation)
-        return replace(proposal, defects=(*proposal.defects, *map(repaired_json, (*found.repairs, *remarks))))
+        notes = *map(repaired_json, found.repairs), *map(ignored_key, ignored)
+        return replace(proposal, defects=(*proposal.defects, *notes))
 
     def _applied(self, edit: _FullEdit, situation: PromptContext) -> ProblemProposal:
         changes: dict[str, SectionEdit] = {

@@ -18,40 +18,75 @@ from pddlego.methods.textgames.reading.rules import MOST_ENTRIES, LearnedRules, 
 from pddlego.methods.textgames.reading.template import MOST_SLOTS, MOST_WORDS, parse_template, read_name
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import Atom, to_name
+from pddlego.pddl.conditions import changed_atoms
 
 _WORD = re.compile(r"[^\s,;:.!?\"()]+")
 _ARTICLE = re.compile(r"(?:\b(the )|\b(?:an?|some) )((?:[\w-]+ ){0,2})\Z", re.IGNORECASE)
 """An article at the end of a text, and words that are not part of the name after it."""
 _BETWEEN = re.compile(r"(?:,? and|,) (?:(?:an?|the|some) )?((?:[\w-]+ ){0,2})", re.IGNORECASE)
 """What is between two names of a list, with words that are not part of the second name."""
+DOOR = re.compile(r"(?:^|[ _])(?:door|gate|hatch)\b")
+"""Matches the word for what is between two rooms, in a name or in a sentence."""
 _VARYING = "word"
 """The slot for words that vary without meaning."""
 
 
 @dataclass(frozen=True)
 class Stated:
-    """What a sentence makes true and false, the `types` of its new objects, and its names that no fact needs."""
+    """What a sentence makes true and false, and the `types` of its new objects."""
 
     add: tuple[Atom, ...] = ()
     delete: tuple[Atom, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
-    unused: frozenset[str] = frozenset()
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that it uses or lists as unused."""
-        return self.unused.union(*(fact.args for fact in (*self.add, *self.delete)))
+        """The names that its facts use."""
+        return frozenset[str]().union(*(fact.args for fact in (*self.add, *self.delete)))
 
 
 @dataclass(frozen=True)
 class AskedSentence:
-    """A sentence after a command, and the `knowledge` before it. `placeholder` is the next one, or empty."""
+    """A sentence after a command, and the `knowledge` before it. `placeholder` is the next one, or empty.
+
+    `effects` are those of the plan's step (`Exchange.effects`), for the first sentence after its command. `refused` are
+    the directions in which the game did not lead the agent out of this room.
+    """
 
     command: str
     sentence: str
     knowledge: Knowledge
     placeholder: str
     map: MapRule | None
+    effects: tuple[frozenset[Atom], frozenset[Atom]] = (frozenset(), frozenset())
+    speaks_directions: bool = True
+    refused: frozenset[str] = frozenset()
+
+    @property
+    def spoken_directions(self) -> frozenset[str]:
+        """The directions, if sentences of the game name them: then a sentence without one is not about an exit."""
+        return frozenset(self.map.directions if self.map and self.speaks_directions else ())
+
+    def said_names(self, names: Collection[str]) -> frozenset[str]:
+        """Those of the names that are in the sentence, or in a command that helps to understand it."""
+        return frozenset(name for _, _, name in name_spans(f"{self.sentence}\n{self.telling_command}", names))
+
+    @property
+    def telling_command(self) -> str:
+        """The command if it helps to understand the sentence: that of an action that does not move the agent."""
+        verb, domain = self.command.split(" ")[0], self.knowledge.domain
+        verbs = {name: rule.command.split(" ")[0] for name, rule in self.knowledge.actions.items() if rule.command}
+        moving = {
+            action.name
+            for action in domain.actions
+            if self.map and any(atom.predicate == self.map.here for atom, _ in changed_atoms(action.effect))
+        }
+        return self.command if any(word == verb and name not in moving for name, word in verbs.items()) else ""
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The predicates that no sentence states."""
+        return frozenset((*self.knowledge.domain.rules, *self.knowledge.only_planned, *self.knowledge.unused))
 
     @property
     def here(self) -> str:
@@ -98,7 +133,12 @@ class _Lifting:
         self.stated, self.question = stated, question
         self.directions = question.map.directions if question.map else {}
         self.invariants = question.knowledge.invariants
-        self.add = tuple(dict.fromkeys((*stated.add, *self._ways_back())))
+        self._wild = {
+            one.once.predicate: {place for place, term in enumerate(one.once.args) if term == "*"}
+            for one in self.invariants
+            if one.once and not one.names and not one.unless
+        }
+        self.add = tuple(dict.fromkeys((*stated.add, *self._ways_back(), *self._visited())))
         kept = {question.map.room if question.map else "", *(question.known.get(one, "") for one in self.directions)}
         constants = {one.name for one in question.knowledge.domain.constants if one.type not in kept}
         wanted = stated.names | question.known.keys()
@@ -111,7 +151,10 @@ class _Lifting:
         self.names = dict[str, str]()
         for slot in (*self.slots, *self.in_command):
             self._name(slot)
-        self.terms = {self._opposite(name): f"{{back:{self.names[name]}}}" for name in self._names_of(self.in_command)}
+        is_said = question.speaks_directions or question.said_names(self.directions)
+        implied = () if is_said else self.directions  # "a ladder climbs to …" is up
+        self.terms = {name: name for name in implied}
+        self.terms |= {self._opposite(name): f"{{back:{self.names[name]}}}" for name in self._names_of(self.in_command)}
         self.terms |= {name: f"{{{self.names[name]}}}" for name in self._names_of(self.in_command)}
         self.terms |= {question.here: "?here"} | {name: name for name in constants}
         self.terms |= {self._opposite(name): f"{{back:{self.names[name]}}}" for name in self._names_of(self.slots)}
@@ -131,6 +174,13 @@ class _Lifting:
         for fact in self.stated.add:
             if fact.predicate in both and len(fact.args) == 3 and (back := self._opposite(fact.args[2])):
                 yield Atom(fact.predicate, (fact.args[1], fact.args[0], back))
+
+    def _visited(self) -> Iterator[Atom]:
+        """The agent's room is visited."""
+        places = self.question.map
+        for fact in self.stated.add:
+            if places and places.visited and fact.predicate == places.here:
+                yield Atom(places.visited, fact.args)
 
     def _about(self, name: str) -> frozenset[tuple[object, ...]]:
         """The facts about a name, with a wildcard in its place."""
@@ -181,9 +231,11 @@ class _Lifting:
 
     def _find(self) -> tuple[str, ...]:
         """The pattern that looks up the one room behind an exit. Raises `ValueError` for any other strange name."""
-        single = {one.once.predicate for one in self.invariants if one.once}
-        facts = (*self.add, *(fact for fact in self.stated.delete if fact.predicate not in single))
-        strange = [name for name in dict.fromkeys(arg for fact in facts for arg in fact.args) if name not in self.terms]
+        names = [arg for fact in self.add for arg in fact.args]
+        for fact in self.stated.delete:
+            wild = self._wild.get(fact.predicate, ())
+            names += (arg for place, arg in enumerate(fact.args) if place not in wild)
+        strange = [name for name in dict.fromkeys(names) if name not in self.terms]
         place = self._place_of(strange[0]) if len(strange) == 1 else None
         if strange and place is None:
             known = {self.question.placeholder, *self.question.known}
@@ -205,14 +257,11 @@ class _Lifting:
 
     def _forget(self) -> Iterator[str]:
         """The facts that are false now: those that the new ones exclude by the invariants, and the stated ones."""
-        single = {
-            one.once.predicate: {place for place, term in enumerate(one.once.args) if term == "*"}
-            for one in self.invariants
-            if one.once and not one.names and not one.unless
-        }
         exits = {self.question.map.exit} if self.question.map else set()  # the engine merges the rooms behind them
-        excluding = (fact for fact in self.add if fact.predicate in single.keys() - exits)
-        yield from (self._pattern(fact, single.get(fact.predicate, ())) for fact in (*excluding, *self.stated.delete))
+        excluding = (fact for fact in self.add if fact.predicate in self._wild.keys() - exits)
+        yield from (
+            self._pattern(fact, self._wild.get(fact.predicate, ())) for fact in (*excluding, *self.stated.delete)
+        )
 
     def rule(self) -> ReadingRule:
         """The rule. Raises `ValueError` if the facts cannot be lifted."""
@@ -260,6 +309,37 @@ def lift(stated: Stated, question: AskedSentence) -> tuple[ReadingRule, Mapping[
     """
     lifting = _Lifting(stated, question)
     return lifting.rule(), lifting.terms
+
+
+def other_meaning(rule: ReadingRule, terms: Mapping[str, str], rules: Iterable[ReadingRule]) -> str:
+    """Why to doubt the rule of a sentence whose frame, the words around its one name, means other facts; or empty.
+
+    `terms` are those of `lift`. "You see a {hat}." and "Then you see a {box}." have one frame.
+    """
+    frame, names = _frame(rule), {term: name for name, term in terms.items() if ":" not in term}
+    for old in rules if frame else ():
+        if _frame(old) == frame and old.after == rule.after and _added(old).isdisjoint(_added(rule)):
+            ((new_slot, _),), ((old_slot, _),) = rule.templates[0].slots, old.templates[0].slots
+            meant = {f"{{{old_slot}}}": names.get(f"{{{new_slot}}}", ""), "?here": names.get("?here", "")}
+            facts = [
+                Pattern(one.predicate, tuple(meant.get(term, term) for term in one.terms))
+                for one in old.patterns["add"]
+            ]
+            if not any(term[0] in "?{" for fact in facts for term in fact.terms):
+                said = f"by '{old.sentence[0]}', such a sentence means {' '.join(map(str, facts))}"
+                return f"{said}: answer so, unless this is another kind of thing"
+    return ""
+
+
+def _added(rule: ReadingRule) -> set[str]:
+    return {pattern.predicate for pattern in rule.patterns["add"]}
+
+
+def _frame(rule: ReadingRule) -> tuple[tuple[str, ...], str] | None:
+    """The two words before the only name of a rule's sentence, and the text after it; None for other sentences."""
+    template = rule.templates[0]
+    before = template.literals[0].split()[-2:]
+    return (tuple(before), template.literals[1]) if len(template.slots) == 1 and len(before) == 2 and rule.add else None
 
 
 def with_exception(learned: LearnedRules, question: AskedSentence) -> LearnedRules | None:

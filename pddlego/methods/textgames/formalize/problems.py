@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext, Proposal
-from pddlego.methods.textgames.formalize.look import read_look
+from pddlego.methods.textgames.formalize.look import look_lines, read_look
 from pddlego.methods.textgames.knowledge import Knowledge
+from pddlego.methods.textgames.memory import UNREACHABLE
 from pddlego.models import Completion, Message, Request
 from pddlego.models.base import CHARACTERS_PER_TOKEN, THINKING, Feedback, cut_off, incomplete, shortened
 from pddlego.models.prompts import Prompts
@@ -28,9 +29,11 @@ from pddlego.pddl import (
 from pddlego.pddl.check import check_reading
 from pddlego.pddl.domain import outline
 from pddlego.pddl.edit import LOOK_SCHEMA, read_edit
-from pddlego.pddl.exclusive import contradictions
+from pddlego.pddl.invariants import contradictions
+from pddlego.pddl.nearly_json import note_on_key
 from pddlego.pddl.problem import read_problem
-from pddlego.pddl.tolerant import MISSING, is_cut_off, repair_problem
+from pddlego.pddl.rules import remark
+from pddlego.pddl.tolerant import Repair, is_cut_off, repair_problem
 from pddlego.pddl.tolerant.by_use import declared_by_use, without_surplus
 from pddlego.util.answers import file_in, spoken
 
@@ -48,8 +51,8 @@ def without_planned(problem: Problem, only_planned: tuple[str, ...]) -> tuple[Pr
     opened container would always be true.
     """
     removed = [fact for fact in problem.sorted_facts() if fact.predicate in only_planned]
-    kind, reason = DefectKind.ONLY_PLANNED, "this comes about in plans only, and is left out"
-    defects = tuple(Defect(kind, str(fact), f"{fact}: {reason}", blocking=False) for fact in removed)
+    reason = "comes about in plans only, and is left out"
+    defects = tuple(remark(DefectKind.ONLY_PLANNED, str(fact), f"{fact} {reason}") for fact in removed)
     return replace(problem, facts=problem.facts - set(removed)), defects
 
 
@@ -58,7 +61,14 @@ def _defects_feedback(defects: tuple[Defect, ...]) -> Feedback | None:
     blocking = [defect for defect in defects if defect.blocking]
     if not blocking:
         return None
-    return Feedback("defects", "the problem file has these defects:", tuple(defect.message for defect in blocking))
+    return defects_feedback("the problem file has", blocking, [defect.message for defect in blocking])
+
+
+def defects_feedback(where: str, defects: Iterable[Defect], lines: Iterable[str]) -> Feedback:
+    """Feedback about defects of the files that `where` names, with a line for each."""
+    return Feedback(
+        "defects", f"{where} these defects:", tuple(lines), tuple(defect.part or defect.subject for defect in defects)
+    )
 
 
 _MAX_EVIDENCE, MAX_LINE = 50, 500
@@ -83,12 +93,15 @@ _NEW_LINES = 2_000
 def _turn_variables(situation: PromptContext) -> dict[str, Any]:
     """The variables of a situation in the templates of all user messages."""
     retry = situation.retry
+    nobody_answered = retry.failed_with(UNREACHABLE) and not retry.rejected.strip()  # rules read everything
     return {
         "problem": str(situation.knowledge.problem),
         "news": situation.seen.news,
+        "place": situation.seen.place,
         "notes": situation.notes[:_MAX_EVIDENCE],
         "feedback": brief_feedback(retry.feedback),
-        "rejected": shortened(retry.rejected),
+        "unread": situation.unread[:_MAX_EVIDENCE],
+        "rejected": "" if nobody_answered else shortened(retry.rejected),
         "attempt": retry.attempt,
         "repeated": retry.repeated,
         "refused": situation.seen.refused,
@@ -102,6 +115,7 @@ def _problem_request(
     situation: PromptContext,
     schema: Mapping[str, Any] | None = None,
     plain_requests: bool = False,
+    look: bool = False,
 ) -> Request:
     """The request for an edit or a whole problem file, as `purpose` says; `schema` is that of the answer.
 
@@ -109,7 +123,7 @@ def _problem_request(
     """
     domain = situation.knowledge.domain
     in_short = outline(domain, (*situation.knowledge.only_planned, *situation.knowledge.unused))
-    situation = replace(situation, offered=schema is LOOK_SCHEMA)
+    situation = replace(situation, offered=look)
     system = prompts.render(purpose, domain=domain.text, outline=in_short, task=situation.task, look=situation.offered)
     user = prompts.render(
         "problem",
@@ -131,6 +145,7 @@ def full_request(
 ) -> Request:
     """The request for a domain and a problem, as whole files or edits (purpose `full-edit`), or for one `part` of them.
 
+    The purpose of such a part is `full-steps`, so that old runs of mode `full+steps` can be replayed.
     `draft` are the parts from earlier answers, which the request shows instead of the last accepted files.
     """
     written, terms = situation.knowledge.written, situation.terms
@@ -138,7 +153,6 @@ def full_request(
         "textgames/full",
         task=situation.task,
         schemas=terms.schemas,
-        goals=terms.goals,
         hint=terms.hint,
         detailed=terms.detailed,
         edits=purpose == "full-edit",
@@ -163,11 +177,14 @@ def full_request(
 class PddlGen:
     """Asks for whole problem files. Unambiguous errors are repaired, with a harmless defect for each repair."""
 
-    def __init__(self, prompts: Prompts, tolerant: bool = True, plain_requests: bool = False) -> None:
+    def __init__(
+        self, prompts: Prompts, tolerant: bool = True, plain_requests: bool = False, look: bool = False
+    ) -> None:
         self._prompts, self._tolerant, self._plain_requests = prompts, tolerant, plain_requests
+        self._look = look and tolerant  # else the answer is the file and nothing else
 
     def request(self, situation: PromptContext) -> Request:
-        return _problem_request(self._prompts, "gen", situation, plain_requests=self._plain_requests)
+        return _problem_request(self._prompts, "gen", situation, None, self._plain_requests, self._look)
 
     def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Read the problem file in an answer. Without tolerance the answer must be the file and nothing else."""
@@ -177,12 +194,15 @@ class PddlGen:
         if is_cut_off(text, "problem") or (answer.strip() and not text.strip()):
             return ProblemProposal(situation.knowledge, cut_off())
         repaired = repair_problem(situation.knowledge.domain.text, text)
-        repairs = tuple(
-            Defect(DefectKind.REPAIRED, repair.kind.value, str(repair), False) for repair in repaired.repairs
-        )
+        repairs = tuple(map(remark_on, repaired.repairs))
         proposal = read_file(repaired.problem, situation)
         defects = proposal.defects + _old_names(repaired.declared, proposal.problem, situation.knowledge.problem)
-        return replace(proposal, feedback=_defects_feedback(defects), defects=defects + repairs)
+        look, places = read_look(look_lines(text) if self._look else (), proposal.knowledge)
+        wrong = tuple(
+            remark(DefectKind.UNDECLARED_OBJECT, place.line, str(place)) for place in places if place.kind in _UNFIT
+        )
+        defects = defects + repairs + wrong
+        return replace(proposal, feedback=_defects_feedback(defects), defects=defects, look=look)
 
 
 def _old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> tuple[Defect, ...]:
@@ -199,9 +219,10 @@ def _old_names(undeclared: Iterable[str], problem: Problem, before: Problem) -> 
     for name in undeclared:
         candidates = new_by_type.get(types.get(name))
         if name in old_names and candidates:
-            message = f"{name} is used and no longer among the objects. If it is called {' or '.join(candidates)} now, "
-            message += f"write that in every fact; if it is still {name}, declare '{name} - {types[name]}'"
-            defects.append(Defect(DefectKind.UNDECLARED_OBJECT, name, message))
+            fault = f"{name} is used and no longer among the objects. If it is called {' or '.join(candidates)} now, "
+            fault += "write that in every fact"
+            advice = f"if it is still {name}, declare '{name} - {types[name]}'"
+            defects.append(Defect(DefectKind.UNDECLARED_OBJECT, name, fault, advice, None))
     return tuple(defects)
 
 
@@ -213,7 +234,7 @@ def read_file(text: str, situation: PromptContext) -> ProblemProposal:
 def _read_strictly(text: str, situation: PromptContext) -> ProblemProposal:
     """Read a text that is a problem file and nothing else."""
     reading, knowledge = read_problem(text), situation.knowledge
-    problem = replace(reading.problem, domain=knowledge.domain.name, goal=knowledge.problem.goal)
+    problem = replace(reading.problem, domain=knowledge.domain.name, goal=knowledge.problem.goal, preferences=())
     # The section of objects is optional in PDDL, but every game has objects.
     missing = tuple(name for name in (":objects", ":init") if name in reading.missing or name not in text.lower())
     problem, removed = without_planned(problem, knowledge.only_planned)
@@ -221,9 +242,19 @@ def _read_strictly(text: str, situation: PromptContext) -> ProblemProposal:
     return ProblemProposal(knowledge.with_problem(problem), _defects_feedback(defects), None, defects)
 
 
+def remark_on(repair: Repair) -> Defect:
+    """A harmless defect: a repair of a file, whose subject is what the repair concerns."""
+    return remark(DefectKind.REPAIRED, repair.of or repair.kind.value, str(repair))
+
+
 def repaired_json(what: str) -> Defect:
     """A harmless defect: `what` describes a repair of the JSON of an answer."""
-    return Defect(DefectKind.REPAIRED, "JSON", f"JSON: {what}", blocking=False)
+    return remark(DefectKind.REPAIRED, "JSON", f"JSON: {what}")
+
+
+def ignored_key(key: str) -> Defect:
+    """A harmless defect: a remark in the JSON of an answer, which was left out."""
+    return remark(DefectKind.IGNORED_KEY, key, f"JSON: {note_on_key(key)}")
 
 
 _WHOLE_FILE = re.compile(r"\(\s*define\s*\(\s*problem\b", re.IGNORECASE)
@@ -249,12 +280,13 @@ class PddlEdit:
         self._prompts, self._tolerant, self._plain_requests = prompts, tolerant, plain_requests
         self._schema = {} if plain_requests else LOOK_SCHEMA if look else EDIT_SCHEMA
         self._unfit = () if ignores_unmatched else _UNFIT
-        self._whole = PddlGen(prompts, tolerant, plain_requests)
+        self._whole = PddlGen(prompts, tolerant, plain_requests, look)
 
     def request(self, situation: PromptContext) -> Request:
         if situation.retry.repeated >= WHOLE:
             return self._whole.request(situation)
-        return _problem_request(self._prompts, "edit", situation, self._schema, self._plain_requests)
+        look = self._schema is LOOK_SCHEMA
+        return _problem_request(self._prompts, "edit", situation, self._schema, self._plain_requests, look)
 
     def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Apply the edit in an answer to the last accepted problem. The edit is accepted or rejected as a whole.
@@ -281,7 +313,8 @@ class PddlEdit:
         declared: tuple[Defect, ...] = ()
         if self._tolerant:
             problem, declared = _with_declared(problem, knowledge)
-        defects = (*check(knowledge.domain, problem), *declared, *removed, *map(repaired_json, repairs))
+        notes = *map(repaired_json, repairs), *map(ignored_key, edit.ignored)
+        defects = (*check(knowledge.domain, problem), *declared, *removed, *notes)
         feedback = _defects_feedback(defects)
         refused = report.refused if self._tolerant else report.of(*self._unfit)
         if refused:
@@ -302,7 +335,7 @@ def _with_declared(problem: Problem, before: Knowledge) -> tuple[Problem, tuple[
     old = {obj.name for obj in before.problem.objects}
     new = [obj for obj in declared_by_use(before.domain, problem) if obj.name not in old]
     defects = (
-        Defect(DefectKind.UNDECLARED_OBJECT, obj.name, f"'{obj}' was added to the objects, because facts use it", False)
+        remark(DefectKind.UNDECLARED_OBJECT, obj.name, f"'{obj}' was added to the objects, because facts use it")
         for obj in new
     )
     return replace(problem, objects=problem.objects.union(new)), tuple(defects)
@@ -317,7 +350,7 @@ def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: boo
         return proposal
     old = contradictions(before.problem, before.invariants)
     new = tuple(
-        contradiction
+        str(contradiction)
         for contradiction in contradictions(proposal.problem, before.invariants)
         if contradiction not in old
     )
@@ -327,7 +360,7 @@ def unless_contradicting(proposal: ProblemProposal, before: Knowledge, last: boo
         feedback = with_unmatched(Feedback(DefectKind.CONTRADICTION.value, _CONTRADICTS, new), proposal.report)
     else:  # everything that is wrong, in one message
         feedback = replace(proposal.feedback, evidence=(*proposal.feedback.evidence, *new))
-    defects = tuple(Defect(DefectKind.CONTRADICTION, message, message) for message in new)
+    defects = tuple(Defect(DefectKind.CONTRADICTION, text, text, "", None) for text in new)
     return replace(proposal, feedback=feedback, defects=proposal.defects + defects)
 
 
@@ -346,7 +379,7 @@ def unless_incomplete(proposal: Proposal, answer: Completion) -> Proposal:
     An incomplete answer that can be used without a repair of its end is accepted.
     """
     repaired = isinstance(proposal, ProblemProposal) and any(
-        defect.kind is DefectKind.REPAIRED and MISSING in defect.message for defect in proposal.defects
+        defect.kind is DefectKind.REPAIRED and defect.subject == "end" for defect in proposal.defects
     )
     feedback = incomplete(answer)
     if feedback is None or (proposal.feedback is None and not repaired):

@@ -170,7 +170,7 @@ def _is_small(path: Path) -> bool:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Raises `UsageError` for a file that cannot be read."""
+    """Raise `UsageError` for a file that cannot be read."""
     try:
         yield
     except OSError as error:

@@ -13,21 +13,23 @@ from typing import Any, Protocol
 from pddlego.errors import ModelError, UsageError
 from pddlego.methods.base import base_mode
 from pddlego.methods.textgames.formalize import PromptContext
+from pddlego.methods.textgames.formalize.constraint import CONSTRAINT, check_kept, is_pddl
 from pddlego.methods.textgames.formalize.contents import CONTENTS, contents_answer
 from pddlego.methods.textgames.formalize.full import PARTS
-from pddlego.methods.textgames.formalize.learn import uncovered
-from pddlego.methods.textgames.formalize.lifting import AskedSentence
+from pddlego.methods.textgames.formalize.learn import READING_RULES, uncovered
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import ACT_COT, LEARN, LEARN_FACTS, LEARNING, PLANNING, STEPS
 from pddlego.methods.textgames.reader.houses import chain_command, coin_command, cook_command, with_opinion
 from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
 from pddlego.methods.textgames.reader.paper_cooking import seen_in
+from pddlego.methods.textgames.reader.sentences import SENTENCES, in_pddl
 from pddlego.methods.textgames.reading.engine import HistoryReader, matching, read_news
 from pddlego.methods.textgames.reading.rules import NOTE, ReadingRule
 from pddlego.methods.textgames.settings import GameSetting, ReaderRules
 from pddlego.models.base import Completion, Request
 from pddlego.pddl import TRUE, Edit, Problem, apply_edit, edit_between
 from pddlego.pddl.edit import as_lines, domain_edit_between
+from pddlego.util.text import one_line
 from pddlego.util.unexpected import located
 
 
@@ -53,8 +55,7 @@ def _full_answer(situation: PromptContext, reference: Knowledge, problem: Proble
     same = not domain_edit_between(situation.knowledge.domain, reference.domain)
     parts = {} if same else {"domain": reference.domain.text}
     parts["problem"] = str(problem.with_goal(reference.ladder[0].goal if "goals" in asked else TRUE))
-    if not situation.terms.goals:
-        parts["goals"] = "\n".join(_goals(reference))
+    parts["goals"] = "\n".join(_goals(reference))
     if not situation.terms.schemas:
         parts["commands"] = "\n".join(f"{name}: {text}" for name, text in _commands(reference).items())
     return "\n".join(_part(name, text) for name, text in parts.items() if name in asked)
@@ -65,7 +66,7 @@ def _full_edit(situation: PromptContext, reference: Knowledge, edit: Mapping[str
     domain = domain_edit_between(situation.knowledge.domain, reference.domain)
     value: dict[str, object] = {"domain": as_lines(domain), **edit} if domain else dict(edit)
     written = situation.knowledge.written
-    if not situation.terms.goals and not (written and written.goals):
+    if not (written and written.goals):
         value["goals"] = _goals(reference)
     if not situation.terms.schemas:
         value["commands"] = _commands(reference)
@@ -182,7 +183,9 @@ class ReaderModel:
         situation = situation_of(request)
         if request.purpose == CONTENTS:
             return contents_answer(seen_in(situation.seen.news[-1].text))
-        reason = can_answer(situation.reader, request.purpose)
+        if request.purpose == CONSTRAINT:
+            return in_pddl(situation.task, situation.reader.map)
+        reason = can_answer(situation.reader, base_mode(request.purpose))
         if reason:
             raise ModelError(f"The built-in reader cannot answer for '{request.purpose}'", *reason)
         if request.purpose == LEARN:
@@ -216,14 +219,18 @@ class ReaderModel:
 def rules_for(situation: PromptContext) -> list[ReadingRule]:
     """The setting's rules for the sentences that no learned rule covers; sentences without one are ignored.
 
-    A sentence that means something after other commands is ignored only after commands like this one. After
-    feedback, the setting's rules also replace learned rules for the same sentences that differ from them.
+    A sentence that means something after other commands is ignored only after commands like this one. What says nothing
+    but what a plan's step does needs a rule only if feedback on rules asks for it. After feedback, the setting's rules
+    also replace learned rules for the same sentences that differ from them.
     """
     rules, learned = situation.reader.rules, situation.knowledge.learned.rules
     sentences = {form for rule in learned for form in rule.sentence} if situation.retry.feedback else set[str]()
     chosen = {place: rule for place, rule in enumerate(rules) if sentences & {*rule.sentence} and rule not in learned}
     for number, (sentence, index) in enumerate(uncovered(situation, situation.knowledge.learned).items()):
-        command = situation.seen.history[index].command or ""
+        exchange = situation.seen.history[index]
+        if exchange.after is not None and not situation.retry.failed_with(READING_RULES):
+            continue
+        command = exchange.command or ""
         numbers = [place for place, _ in matching(rules, sentence, command)]
         forms = {form for place in numbers for form in rules[place].sentence}
         same = [place for place, rule in enumerate(rules) if forms & {*rule.sentence}]
@@ -251,7 +258,7 @@ def _facts(situation: PromptContext) -> Mapping[str, object]:
     """The answer in mode `learn-facts`: the facts that the new sentence states, or else opinions."""
     knowledge = situation.knowledge
     if not situation.seen.news:
-        return {"add": _opinions(situation), "delete": [], "unused": []}
+        return {"add": _opinions(situation), "delete": []}
     rules = [  # what is said, whether or not it is news
         ReadingRule.model_validate(
             {**rule.as_table(), "find": [str(one) for one in rule.patterns["find"] if one.sign != "!"]}
@@ -260,7 +267,6 @@ def _facts(situation: PromptContext) -> Mapping[str, object]:
     ]
     result = read_news(situation, rules)
     add, delete = (sorted(map(str, facts)) for facts in result.stated)
-    (exchange,) = situation.seen.news
     heads = knowledge.domain.predicates_by_name
     stated = {
         (arg, parameter.type)
@@ -270,9 +276,7 @@ def _facts(situation: PromptContext) -> Mapping[str, object]:
     named = {arg for arg, _ in stated}
     objects = result.problem.sorted_objects()
     types = [obj for obj in objects if obj.name in named and (obj.name, obj.type) not in stated]
-    names = AskedSentence(exchange.command or "", exchange.text, knowledge, situation.placeholder, situation.reader.map)
-    used = {arg for facts in result.stated for fact in facts for arg in fact.args}
-    return {"add": [*map(str, types), *add], "delete": delete, "unused": sorted(names.mentioned() - used)}
+    return {"add": [*map(str, types), *add], "delete": delete}
 
 
 def _learnable(reader: ReaderRules) -> bool:
@@ -298,3 +302,16 @@ def check_reader(setting: GameSetting, mode: str) -> None:
     reason = can_answer(setting.reader, base_mode(mode))
     if reason:
         raise UsageError(f"The built-in reader cannot play {setting.name} in mode {mode}", *reason)
+
+
+def check_sentence(setting: GameSetting) -> None:
+    """Raise `UsageError` if the built-in reader does not understand the constraint of the setting."""
+    if setting.constraint and not is_pddl(setting.constraint):
+        quoted = one_line(setting.constraint, 80)
+        written, what = in_pddl(setting.constraint, setting.map), f"The reader cannot keep '{quoted}'"
+        check_kept(
+            written,
+            setting.start,
+            what,
+            f"The reader knows: {'; '.join(SENTENCES)}. DEED is 'enter the ROOM' or 'take the THING'.",
+        )

@@ -393,8 +393,9 @@ def assigned(house: House, _: Iterable[Exchange]) -> Iterator[tuple[str, ...]]:
     Then all groups are used, and finally any holder that was not tried.
     """
     seen = [holder for holder, _ in house.of_predicate("holder_at")]
-    yield from house.of_predicate("belongs")
-    settled = {name for predicate in ("put_away", "belongs") for name, *_ in house.of_predicate(predicate)}
+    chosen = [place for place in house.of_predicate("belongs") if not house.has("tried", *place)]
+    yield from chosen
+    settled = {name for name, *_ in (*house.of_predicate("put_away"), *chosen)}
     for name in sorted(name for name, kind in house.types.items() if kind == "item" and name not in settled):
         left = [holder for holder in seen if not house.has("tried", name, holder)]
         everything_seen = house.rooms <= house.visited

@@ -39,6 +39,8 @@ class RuleChecker:
     def _faults(self, rule: ReadingRule) -> Iterator[str]:
         for template in rule.all_templates():
             text = " ".join(template.literals)
+            if rule.ignore and not rule.after and not re.search(r"\w", text):
+                yield f"'{template.text}' has no word of the sentence: write what is the same in all such sentences"
             word = next((name for name in self._names if re.search(rf"\b{re.escape(name)}\b", text)), None)
             if word is not None:
                 yield f"'{word}' in '{template.text}' is a name: write a {{slot}} in its place"
@@ -55,7 +57,8 @@ class RuleChecker:
             name, _, kind = text.partition(" - ")
             is_bound = names_in(name) <= slots if names_in(name) else name.strip() in bound
             if not is_bound or kind.strip() not in leaf_types(self.domain):
-                yield f"'{text}' is not {{slot}} - TYPE, where TYPE is one of {', '.join(leaf_types(self.domain))}"
+                kinds = ", ".join(leaf_types(self.domain))
+                yield f"'{text}' is not {{slot}} - TYPE, where TYPE has no subtypes: one of {kinds}"
         for term in (term for pair in rule.same for term in pair):
             if term not in bound and slot_of(term) not in slots:
                 yield f"'{term}' in `same` is neither a slot nor a variable that `find` binds"

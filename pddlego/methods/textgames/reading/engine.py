@@ -1,8 +1,9 @@
 """The engine of reading rules: it applies rules to observations, and returns the problem that they result in.
 
-Of the rules that match a sentence, those with the most literal template are applied in their order. After each rule,
-placeholders are merged by the `once` invariants of the setting: if an exit leads to one room, and the rules know
-`(connected kitchen loc3 north)` and `(connected kitchen pantry north)`, then `loc3` is the pantry.
+Of the rules that match a sentence, those with the most literal template are applied, first those for the command before
+it. What these state, the others for the sentence leave alone. After each rule, placeholders are merged by the `once`
+invariants of the setting: if an exit leads to one room, and the rules know `(connected kitchen loc3 north)` and
+`(connected kitchen pantry north)`, then `loc3` is the pantry.
 """
 
 from __future__ import annotations
@@ -93,15 +94,20 @@ class HistoryReader:
         self._last: tuple[tuple[object, ...], tuple[Exchange, ...], _Reading | None] = ((), (), None)
 
     def read(
-        self, situation: PromptContext, start: Knowledge, rules: Sequence[ReadingRule], opinions: Iterable[Pattern] = ()
+        self,
+        situation: PromptContext,
+        start: Knowledge,
+        rules: Sequence[ReadingRule],
+        opinions: Iterable[Pattern] = (),
+        first: int = 0,
     ) -> ReadResult:
-        """Read all observations with `rules`, beginning with the problem of `start`, and add the opinions."""
-        about, history = (tuple(rules), start, situation.reader, situation.task), situation.seen.history
+        """Read the observations from `first` with `rules`, beginning with the problem of `start`, and add opinions."""
+        about, history = (tuple(rules), start, situation.reader, situation.task, first), situation.seen.history
         known, read, last = self._last
         if last is None or known != about or history[: len(read)] != read:
             read, last = (), _Reading(rules, start, situation.reader, 1)
         reading = last.copy()
-        for index in range(len(read), len(history)):
+        for index in range(max(first, len(read)), len(history)):
             reading.settle()
             reading.read(index, history[index], situation.task)
         self._last = about, history, reading
@@ -131,6 +137,7 @@ class _Reading:
         self.unmet: list[tuple[int, Atom, bool]] = []
         self.added, self.forgotten = set[Atom](), set[Atom]()
         self.settled = set(self.types)
+        self.by_command = set[str]()
 
     def copy(self) -> _Reading:
         """A copy that changes apart from this one."""
@@ -179,21 +186,33 @@ class _Reading:
         for number, rule in enumerate(self.rules):
             for names in _matches(rule, exchange, task) if rule.text else ():
                 self._apply_with(number, names)
+        unread, found, command = list[str](), tuple[str, ...](), exchange.command or ""
         if not self.rules or not all(rule.text for rule in self.rules):
-            for sentence in sentences_of(exchange, task):
-                if not self._read_sentence(sentence, exchange.command or ""):
-                    self.unread.append((index, sentence))
-        for holds, effects in zip((True, False), exchange.effects, strict=True):
-            for fact in sorted(effects, key=lambda fact: fact.sort_key):
-                args = tuple(self.renamed.get(arg, arg) for arg in fact.args)
-                is_known = all(arg in self.types or arg in self.constants for arg in args)
-                found = next(self._known(fact.predicate, args), None) is not None
-                if is_known and found != holds:
-                    self.unmet.append((index, Atom(fact.predicate, args), holds))
+            found = sentences_of(exchange, task)
+            unread = [one for one in found if not self._read_sentence(one, command)]
+        changes = [*self._changes(exchange)]
+        # The text says nothing but what the step does. It is one of this problem if the problem has what it deletes.
+        is_planned = exchange.after is not None and all(holds or is_so for _, holds, is_so in changes)
+        self.unread += ((index, sentence) for sentence in unread if not (exchange.refused or is_planned))
+        matched = (number for one in found if is_planned for number, _ in matching(self.rules, one, command))
+        ignored = {self.rules[number].ignore for number in matched} if not unread else {True}
+        is_silent = ignored == {True}  # then no rule contradicts the step
+        for fact, holds, is_so in changes:
+            if is_so != holds and is_silent and is_planned:
+                (self._add if holds else self._drop)(fact.predicate, fact.args)
+            elif is_so != holds:
+                self.unmet.append((index, fact, holds))
+
+    def _changes(self, exchange: Exchange) -> Iterator[tuple[Atom, bool, bool]]:
+        """The effects about known objects: each fact under its present name, its new value, and its present one."""
+        for fact, holds in exchange.changes:
+            args = tuple(self.renamed.get(arg, arg) for arg in fact.args)
+            if all(arg in self.types or arg in self.constants for arg in args):
+                yield Atom(fact.predicate, args), holds, next(self._known(fact.predicate, args), None) is not None
 
     def _read_sentence(self, sentence: str, command: str) -> bool:
         """Whether a rule read the sentence. It did not if a fact of `find` without a sign was missing each time."""
-        matched, read = False, list[bool]()
+        matched, read, self.by_command = False, list[bool](), set()
         for number, values in chain(self._alike(sentence), matching(self.rules, sentence, command)):
             matched = True
             read += [self._apply_with(number, names) for names in _names(self.rules[number], values)]
@@ -226,25 +245,27 @@ class _Reading:
             if name is None:
                 return True
             binding[term] = name
-        patterns = rule.patterns
+        patterns, left_alone = rule.patterns, frozenset[str]() if rule.after else self.by_command
+        forget, add = ([one for one in patterns[key] if one.predicate not in left_alone] for key in ("forget", "add"))
         for pattern in patterns["find"]:
             if not self._find(pattern, binding):
                 return bool(pattern.sign)
         for left, right in rule.same:
             self._merge(binding.get(left, left), binding.get(right, right), binding)
         for _ in range(2):  # once more after a merge, under the new names
-            for pattern in patterns["forget"]:
+            for pattern in forget:
                 self._forget(pattern, binding)
             for text in rule.objects:
                 term, _, kind = filled(text, names).partition(" - ")
                 self._declare(binding.get(term.strip(), term.strip()), kind.strip())
-            for pattern in patterns["add"]:
+            for pattern in add:
                 self._add(pattern.predicate, _bound(pattern, binding))
-            if not self._merge_all({pattern.predicate for pattern in patterns["add"]}, binding):
+            if not self._merge_all({pattern.predicate for pattern in add}, binding):
                 break
+        self.by_command |= {one.predicate for one in (*forget, *add) if rule.after}
         merged = {term for pair in rule.same for term in pair}
         found = (one for one in patterns["find"] if one.sign == "+" or (not one.sign and merged & one.variables))
-        self.added |= {Atom(one.predicate, _bound(one, binding)) for one in (*patterns["add"], *found)}
+        self.added |= {Atom(one.predicate, _bound(one, binding)) for one in (*add, *found)}
         return True
 
     def _named(self, term: str, names: Mapping[str, str]) -> str | None:
@@ -347,9 +368,13 @@ class _Reading:
             self.origin.setdefault(name, self.current)
 
     def _forget(self, pattern: Pattern, binding: Mapping[str, str]) -> None:
-        for args in list(self._known(pattern.predicate, _bound(pattern, binding))):
-            self.facts[pattern.predicate] -= {args, args[::-1]} if pattern.predicate in self.given.symmetric else {args}
-            self.forgotten.add(Atom(pattern.predicate, args))
+        self._drop(pattern.predicate, _bound(pattern, binding))
+
+    def _drop(self, predicate: str, wanted: tuple[str, ...]) -> None:
+        """Remove the facts that match `wanted`."""
+        for args in list(self._known(predicate, wanted)):
+            self.facts[predicate] -= {args, args[::-1]} if predicate in self.given.symmetric else {args}
+            self.forgotten.add(Atom(predicate, args))
 
     def _merge_all(self, predicates: Iterable[str], binding: dict[str, str]) -> bool:
         """Merge placeholders until each `once` invariant about the predicates holds, or only names are in its way."""
@@ -415,7 +440,8 @@ def _bound(pattern: Pattern, binding: Mapping[str, str]) -> tuple[str, ...]:
 def matching(rules: Sequence[ReadingRule], sentence: str, command: str) -> list[tuple[int, Values]]:
     """The numbers of the rules for a sentence after a command, with the values of their slots.
 
-    These are the rules with the most literal template of those that match.
+    These are the rules with the most literal template of those that match, first those for the command; they are alone
+    if one of them ignores the sentence. If none matches, a rule that ignores sentences matches whatever its slots hold.
     """
     fitting: list[tuple[int, tuple[str, ...], int, Values]] = []
     lowered = sentence.translate(ASCII_LOWER)
@@ -427,9 +453,22 @@ def matching(rules: Sequence[ReadingRule], sentence: str, command: str) -> list[
             if values is not None and (given := _after(rule, command, values)) is not None:
                 fitting.append((template.literal_length, template.literals, number, given))
     if not fitting:
-        return []
+        return _ignoring(rules, sentence, command)
     best = max(fitting, key=lambda fit: fit[0])
-    return [(number, values) for _, literals, number, values in fitting if literals == best[1]]
+    found = [(number, values) for _, literals, number, values in fitting if literals == best[1]]
+    by_command = [(number, values) for number, values in found if rules[number].after]
+    if any(rules[number].ignore for number, _ in by_command):
+        return by_command
+    return [*by_command, *((number, values) for number, values in found if not rules[number].after)]
+
+
+def _ignoring(rules: Sequence[ReadingRule], sentence: str, command: str) -> list[tuple[int, Values]]:
+    """The first rule that ignores a sentence in whose slots there may be any text. Its templates have a word."""
+    for number, rule in enumerate(rules):
+        templates = (one for one in rule.templates if rule.ignore and re.search(r"\w", "".join(one.literals)))
+        if any(one.texts(sentence) is not None for one in templates) and _after(rule, command, {}) is not None:
+            return [(number, {})]
+    return []
 
 
 def _after(rule: ReadingRule, command: str, values: Values) -> Values | None:

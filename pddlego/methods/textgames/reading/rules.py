@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ from pddlego.methods.textgames.reading.template import LONGEST, Template, parse_
 from pddlego.pddl.domain import Domain
 from pddlego.pddl.names import is_name
 from pddlego.util.files import parse_toml
-from pddlego.util.text import fault_of, names_in, writable
+from pddlego.util.text import names_in, reason_of, writable
 
 NOTE = "_"
 """The first character of the predicates of notes: facts that are known until the end of an observation only."""
@@ -136,7 +136,8 @@ class ReadingRule(BaseModel):
     term that name one object. Of a list, the names in `not` are left out. The words in `drop` and `marks` before a name
     are no part of it; `{mark}` stands for each of `marks` there. `unused` are slots that no fact needs. A sentence with
     `ignore` means nothing for the problem. A fact whose predicate begins with `_` is a note for the rest of the
-    observation, and not part of the problem.
+    observation, and not part of the problem. A setting's rule is `given` if its sentence does not state its facts: the
+    learn modes begin with it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -158,13 +159,14 @@ class ReadingRule(BaseModel):
     marks: Words = ()
     unused: Words = ()
     ignore: bool = False
+    given: bool = False
 
     @model_validator(mode="after")
     def _consistent(self) -> ReadingRule:
         if [bool(self.sentence), bool(self.text), bool(self.like)].count(True) != 1:
             raise ValueError("a rule has one of `sentence`, `text` and `like`")
-        if not self.sentence and (self.after or self.ignore):
-            raise ValueError("`after` and `ignore` belong to `sentence`; a rule with `text` has `command`")
+        if not self.sentence and (self.after or self.ignore or self.given):
+            raise ValueError("`after`, `ignore` and `given` belong to `sentence`; a rule with `text` has `command`")
         if not self.text and (self.command or self.task):
             raise ValueError("`command` and `task` belong to `text`; a rule with `sentence` has `after`")
         if any(re.search(r"\{[a-z]", text) for text in self.like):
@@ -230,9 +232,18 @@ class ReadingRule(BaseModel):
                 key: tuple(str(pattern) for pattern in self.patterns[key] if not pattern.slots & empty)
                 for key in ("forget", "add")
             }
-            fields = {name: getattr(self, name) for name in type(self).model_fields} | parts
-            self.variants[empty] = ReadingRule.model_construct(**fields)
+            self.variants[empty] = self._with(parts)
         return self.variants[empty]
+
+    def _with(self, parts: Mapping[str, tuple[str, ...]]) -> ReadingRule:
+        """The rule with other values of some keys, which are valid."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return ReadingRule.model_construct(**fields | dict(parts))
+
+    @property
+    def parts(self) -> Iterator[ReadingRule]:
+        """The rule for each of its sentences alone."""
+        return (self._with({"sentence": (text,)}) for text in self.sentence)
 
     def all_patterns(self) -> Iterator[Pattern]:
         """The patterns of `find`, `forget` and `add`."""
@@ -250,18 +261,19 @@ class ReadingRule(BaseModel):
         return {key: list(value) if isinstance(value, tuple) else value for key, value in table.items()}
 
 
-_FOR_SETTINGS = frozenset({"text", "like", "command", "task"})
-"""The keys with regular expressions, which would run without a limit: only settings may have them."""
+_FOR_SETTINGS = frozenset({"text", "like", "command", "task", "given"})
+"""Keys that only settings may have: those with regular expressions, which would run without a limit, and `given`."""
 
 
 def parse_rule(table: object) -> ReadingRule:
     """Parse a rule of a model. Raises `ValueError` with the reason if it is not one, or has a key of settings."""
     if isinstance(table, Mapping) and _FOR_SETTINGS & table.keys():
-        raise ValueError("write `sentence`, a sentence with {slots}; `text` and `like` are for files")
+        raise ValueError("write `sentence`, a sentence with {slots}; `text`, `like` and `given` are for settings")
     try:
         return ReadingRule.model_validate(table)
     except ValidationError as error:
-        raise ValueError(fault_of(error.errors()[0])) from error
+        first = error.errors()[0]
+        raise ValueError(f"`{first['loc'][0] if first['loc'] else 'rule'}`: {reason_of(first)}") from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 
@@ -311,13 +323,13 @@ class LearnedRules:
         return "\n\n".join(filter(None, blocks))
 
     def with_rules(self, new: Iterable[ReadingRule], opinions: Iterable[Pattern] = ()) -> LearnedRules:
-        """With `new` rules and opinions; an old rule for the same sentences after the same commands is replaced.
+        """With `new` rules and opinions; old rules lose the sentences that a new one has after the same commands.
 
         An opinion with the sign `!` takes one back.
         """
         added = tuple(new)
         keys = {key for rule in added for key in _keys(rule)}
-        kept = (rule for rule in self.rules if not keys & _keys(rule))
+        kept = filter(None, (_without_sentences(rule, keys) for rule in self.rules))
         stated = [*self.opinions, *opinions]
         denied = {replace(opinion, sign="") for opinion in stated if opinion.sign == "!"}
         believed = tuple(dict.fromkeys(opinion for opinion in stated if not (opinion.sign or opinion in denied)))
@@ -349,10 +361,22 @@ def parse_learned(text: str) -> LearnedRules:
     return LearnedRules(rules).with_rules((), opinions).with_unread(map(str, parts["unread"]))
 
 
-def _keys(rule: ReadingRule) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """What a rule is for: the literals of each of its templates, with those of the command before it."""
+_Key = tuple[tuple[str, ...], tuple[str, ...]]
+"""The literals of a template, and those of the command before it."""
+
+
+def _keys(rule: ReadingRule) -> tuple[_Key, ...]:
+    """What a rule is for, by its sentences."""
     after = rule.command_template.literals if rule.command_template else ()
-    return {(template.literals, after) for template in rule.templates}
+    return tuple((template.literals, after) for template in rule.templates)
+
+
+def _without_sentences(rule: ReadingRule, keys: Collection[_Key]) -> ReadingRule | None:
+    """The rule without the sentences of these `keys`; None without any sentence."""
+    left = tuple(text for text, key in zip(rule.sentence, _keys(rule), strict=True) if key not in keys)
+    if left == rule.sentence:
+        return rule
+    return ReadingRule.model_validate(rule.as_table() | {"sentence": left}) if left else None
 
 
 def _inline(value: object) -> str:

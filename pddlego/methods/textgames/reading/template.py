@@ -45,6 +45,14 @@ class Template:
 
     def match(self, sentence: str) -> Values | None:
         """The names in a sentence; None if it does not match, or if a slot would hold anything but a name or list."""
+        texts = self.texts(sentence)
+        if texts is None:
+            return None
+        values = {name: (read_names if is_list else read_name)(texts[name]) for name, is_list in self.slots}
+        return values if all(values.values()) else None
+
+    def texts(self, sentence: str) -> Mapping[str, str] | None:
+        """The texts of the slots in a sentence, which are not empty; None if its literals do not match."""
         text = sentence.translate(ASCII_LOWER)
         first, *middle, last = self.literals if self.slots else (*self.literals, "")
         end = len(text) - len(last)
@@ -60,13 +68,7 @@ class Template:
             bounds.append((start, found))
             start = found + len(literal)
         bounds.append((start, end))
-        values = {}
-        for (name, is_list), (begin, stop) in zip(self.slots, bounds, strict=True):
-            names = read_names(sentence[begin:stop]) if is_list else read_name(sentence[begin:stop])
-            if not names:
-                return None
-            values[name] = names
-        return values
+        return {name: sentence[begin:stop] for (name, _), (begin, stop) in zip(self.slots, bounds, strict=True)}
 
 
 def parse_template(text: str) -> Template:

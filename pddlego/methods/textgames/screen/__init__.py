@@ -10,15 +10,16 @@ from rich.text import Text
 from pddlego.display.console import Glyphs
 from pddlego.display.description import WARNING_KINDS, with_words
 from pddlego.display.rows import fitted
-from pddlego.display.screens import Canvas, Fit, Pane, PaneColumn, Screen, Tab, request_lines, streamed_lines
+from pddlego.display.screens import Canvas, Drawing, Fit, Pane, PaneColumn, Screen, Tab, request_lines, streamed_lines
 from pddlego.episode.events import Accepted, Rejected
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import DONE, NOT_YET, FactsChecked, Observed, Planned, status_of
 from pddlego.methods.textgames.options import MODES, PLANNING
+from pddlego.methods.textgames.screen.drawing import hidden_rooms, map_parts
 from pddlego.methods.textgames.screen.map import DrawnHouse, draw_map, fits, house_of, recipe_of, words_of
 from pddlego.methods.textgames.screen.reading import reading_lines
-from pddlego.methods.textgames.screen.rules import has_rules, rules_lines
+from pddlego.methods.textgames.screen.rules import has_rules, rules_lines, rules_pane
 from pddlego.methods.textgames.screen.view import GameView, expected_problem, problem_of
 from pddlego.methods.textgames.settings import MapRule
 from pddlego.pddl import EntryKind, Problem, diff, from_name
@@ -34,8 +35,11 @@ def map_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
     rule = view.map_rule
     if view.writes_domain and not view.has_map:
         return domain_pane(view, glyphs, rows)
+    if rule is None and has_rules(view.trace):
+        return rules_pane(view.trace, glyphs, rows)
     if rule is None or not (view.problem or view.arriving):
-        return Pane("map", _fits([Text("nothing is known yet" if rule else "no map")]), rows)
+        on_page = None if rule else lambda: Drawing((), ())  # a page has no pane without content
+        return Pane("map", _fits([Text("nothing is known yet" if rule else "no map")]), rows, drawing=on_page)
     house, problem = _house(view, rule), expected_problem(view)
 
     def below(width: int, height: int) -> list[Text]:
@@ -52,7 +56,20 @@ def map_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane:
         is_whole = fits(house, width, height - len(below(width, height)), glyphs)
         return _map_title(view) + ("" if is_whole else " (a part)")
 
-    return Pane(title, picture, rows, subtitle=_legend(rule, glyphs))
+    legend = _legend(rule, glyphs)
+    return Pane(title, picture, rows, subtitle=legend, drawing=lambda: _drawing(view, house, rule, glyphs))
+
+
+def _drawing(view: GameView, house: DrawnHouse, rule: MapRule, glyphs: Glyphs) -> Drawing:
+    """The map of a page: the picture, its legend, and the lines below it. Rooms without exits are also listed."""
+    signs = ["● here", "? unexplored", "◆ thing", "▶ end of the plan"]
+    signs += ["┃ closed door", "━ way so far"] if rule.exit else []
+    legend = "  ".join(sign.replace(" ", "\u00a0") for sign in signs)
+    lines = [Text(legend, "dim"), *_below_map(expected_problem(view), house, rule, _UNCUT, glyphs)]
+    hidden = hidden_rooms(house)
+    lines += [Text(f"{count(hidden, 'further room')}", "dim")] if hidden else []
+    lines += [] if rule.exit else draw_map(house, _UNCUT, _UNCUT, glyphs).split("\n")
+    return Drawing(map_parts(view, house, rule), lines)
 
 
 def _centered(lines: Sequence[Text], width: int, height: int) -> list[Text]:
@@ -84,6 +101,9 @@ def _legend(rule: MapRule, glyphs: Glyphs) -> Text:
     return Text(clean(text))
 
 
+_UNCUT = 10_000
+"""More columns and lines than a map has: a page wraps the lines."""
+
 _MAP_SIZE = (76, 25)
 """Columns, where these are not known, and lines of the map in a list of lines."""
 
@@ -99,10 +119,23 @@ def _map_lines(step: Step, glyphs: Glyphs, width: int = _MAP_SIZE[0]) -> list[Te
         lines += [Text(_map_title(view), "bold")] if view.sketched or view.checked else []
         lines += [*draw_map(house, width, _MAP_SIZE[1], glyphs).split("\n"), _legend(view.map_rule, glyphs)]
         lines += [*_below_map(expected_problem(view), house, view.map_rule, width, glyphs), Text()]
-    for event in step.events:
-        if isinstance(event, Observed):
-            lines += _answer(with_words(event, step.after), min(_TEXT_WIDTH, width), 1000, glyphs)
-    return lines
+    return [*lines, *_said(step, min(_TEXT_WIDTH, width), glyphs)]
+
+
+def _said(step: Step, width: int, glyphs: Glyphs) -> list[Text]:
+    """The observations of a step."""
+    observed = (event for event in step.events if isinstance(event, Observed))
+    return [line for event in observed for line in _answer(with_words(event, step.after), width, 1000, glyphs)]
+
+
+def _map_on_page(step: Step, glyphs: Glyphs) -> Drawing:
+    """The map after a step, and the step's observations."""
+    view, said = GameView(step.after), _said(step, _UNCUT, glyphs)
+    if view.map_rule is None or not view.problem:
+        return Drawing((), said)
+    drawing = _drawing(view, _house(view, view.map_rule), view.map_rule, glyphs)
+    title = [Text(_map_title(view), "bold")] if view.sketched or view.checked else []
+    return Drawing(drawing.parts, [*title, *drawing.lines, Text(), *said])
 
 
 _LEAST_MAP = 5
@@ -253,7 +286,7 @@ def domain_pane(view: GameView, glyphs: Glyphs, rows: int | None = None) -> Pane
     """The pane of the model's own domain with a line for each part; new parts are green."""
     parts = _domain_parts(view)
     lines = [Text(clean(part), "green" if part in view.domain_change.added else "") for part in parts]
-    title = f"domain {glyphs.dot} {len(parts)} parts" if parts else "domain"
+    title = f"domain {glyphs.dot} {count(len(parts), 'part')}" if parts else "domain"
     return Pane(title, _fits(lines or [Text("nothing is written yet")]), rows)
 
 
@@ -300,7 +333,11 @@ def log_pane(view: GameView, canvas: Canvas, rows: int | None = None) -> Pane:
         shown = [_answer(event, width, own, canvas.glyphs) for event, own in zip(newest, heights, strict=False)]
         return fitted([*(line for answer in reversed(shown) for line in answer), *last][-height:], width, height)
 
-    return Pane("game", log, rows, shows_latest=True)
+    return Pane("game", log, rows, shows_latest=True, page_rows=_PAGE_ANSWERS)
+
+
+_PAGE_ANSWERS = 12
+"""The last commands with their observations that a page shows."""
 
 
 _LINES_OF_NEWEST = 4
@@ -473,7 +510,8 @@ def _thoughts(view: GameView, canvas: Canvas, width: int | None) -> PaneColumn:
         return fitted(_ladder_lines(view, width, glyphs), width, height)
 
     ladder = Pane("goal ladder", goals, len(_goals_of(view)) + 2)
-    return PaneColumn([ladder, plan_pane(view, glyphs, plan), changes_pane(view, glyphs)], width)
+    rules = [rules_pane(view.trace, glyphs, third)] if view.map_rule and has_rules(view.trace) else []
+    return PaneColumn([ladder, plan_pane(view, glyphs, plan), *rules, changes_pane(view, glyphs)], width)
 
 
 def _files(view: GameView, canvas: Canvas) -> PaneColumn:
@@ -487,7 +525,7 @@ def _files(view: GameView, canvas: Canvas) -> PaneColumn:
 SCREEN = Screen(
     panes,
     (
-        Tab("map", _map_lines, lambda trace: GameView(trace).has_map, _map_lines),
+        Tab("map", _map_lines, lambda trace: GameView(trace).has_map, _map_lines, _map_on_page),
         Tab("reading", reading_lines),
         Tab("rules", rules_lines, has_rules),
         Tab("problem", _problem_lines),
@@ -499,4 +537,5 @@ SCREEN = Screen(
         ),
     ),
     lambda trace: parse_variant(trace.begun.mode, MODES).mode.name not in (*PLANNING, "human"),
+    lambda trace: GameView(trace).planned.rung or "",
 )

@@ -32,13 +32,15 @@ class DrawnRoom:
 class DrawnHouse:
     """Rooms on a grid (x to the right, y down), exits between them (True: a closed door), and things in hand (`held`).
 
-    `elsewhere` are the rooms without a place on the grid.
+    `elsewhere` are the rooms without a place on the grid, and `far` the exits between rooms that are not neighbours on
+    it, which only pictures show.
     """
 
     rooms: Mapping[GridPlace, DrawnRoom]
     exits: Mapping[tuple[GridPlace, GridPlace], bool]
     elsewhere: tuple[DrawnRoom, ...] = ()
     held: tuple[str, ...] = ()
+    far: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,16 @@ def house_of(problem: Problem, rule: MapRule, doubtful: Collection[str] = ()) ->
     closed = {frozenset(fact.args) for fact in problem.facts if fact.predicate == rule.closed}
     places = _place(rooms, exits, rule.directions) if rule.exit else {}
     placed = {places[name]: room for name, room in rooms.items() if name in places}
-    drawn: dict[tuple[GridPlace, GridPlace], bool] = {}
+    drawn, far = dict[tuple[GridPlace, GridPlace], bool](), dict[tuple[str, str], None]()
     for exit_ in exits:
         start, end = (places.get(name) for name in exit_.args[:2])
         if start is not None and end is not None and abs(start[0] - end[0]) + abs(start[1] - end[1]) == 1:
             drawn[min(start, end), max(start, end)] = frozenset(exit_.args[:2]) in closed
+        elif rule.exit:
+            far[min(exit_.args[:2]), max(exit_.args[:2])] = None
     held = tuple(fact.args[0] for fact in problem.sorted_facts() if fact.predicate == rule.holding and fact.args)
-    return DrawnHouse(placed, drawn, tuple(room for name, room in rooms.items() if name not in places), held)
+    elsewhere = tuple(room for name, room in rooms.items() if name not in places)
+    return DrawnHouse(placed, drawn, elsewhere, held, tuple(far))
 
 
 def draw_map(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> Text:
@@ -102,7 +107,7 @@ def fits(house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> bool:
     if not house.rooms:
         lines = _lines(house, width, glyphs)
         return len(lines) <= height and all(line.cell_len <= width for line in lines)
-    columns, rows = _window(house, width, height)
+    columns, rows = window(house, width, height)
     return all(x in columns and y in rows for x, y in house.rooms)
 
 
@@ -203,7 +208,7 @@ def _around(low: int, high: int, here: int, most: int) -> list[int]:
     return list(range(low, high + 1))
 
 
-def _window(house: DrawnHouse, width: int, height: int) -> tuple[list[int], list[int]]:
+def window(house: DrawnHouse, width: int, height: int) -> tuple[list[int], list[int]]:
     """The columns and rows of the grid that are shown."""
     if not house.rooms:
         return [], []
@@ -226,7 +231,7 @@ class _Drawing:
     def __init__(self, house: DrawnHouse, width: int, height: int, glyphs: Glyphs) -> None:
         self.house, self.glyphs = house, glyphs
         lines = height - bool(house.elsewhere)
-        self.columns, self.rows = _window(house, width, height)
+        self.columns, self.rows = window(house, width, height)
         longest = max(len(_label(room, glyphs)) for room in house.rooms.values())
         self.cell = max(5, min(longest, (width + 3) // len(self.columns) - 3))
         spare = width - len(self.columns) * self.cell

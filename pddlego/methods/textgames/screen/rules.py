@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from rich.text import Text
 
 from pddlego.display.console import Glyphs
+from pddlego.display.rows import fitted
+from pddlego.display.screens import Pane
 from pddlego.episode.events import Accepted
 from pddlego.episode.trace import Step, Trace
 from pddlego.methods.textgames.events import Observed
@@ -50,6 +52,20 @@ def rules_lines(step: Step, glyphs: Glyphs) -> list[Text]:
     if learned.unread:
         lines += [Text(), Text("no rule for", "bold"), *(Text(clean(f"  {one}")) for one in sorted(learned.unread))]
     return lines
+
+
+def rules_pane(trace: Trace, glyphs: Glyphs, rows: int | None = None) -> Pane:
+    """The rules with their uses so far, those of the last answer in green and at the top."""
+    learned, uses = learned_in(trace), _uses(trace, learned_in(trace))
+    last = trace.last(Accepted, where=lambda event: event.kind == RULES.kind)
+    new, lines = last.added if last is not None else (), list[Text]()
+    for number, rule in enumerate(learned.rules):
+        text = rule.sentence[0] + (" …" if rule.sentence[1:] else "")
+        line = Text(clean(f"rule {number + 1}: {text}"), "green" if "; ".join(rule.sentence) in new else "")
+        lines.append(line.append(f"  used {count(uses.get(number, 0), 'time')}", "dim"))
+    lines.sort(key=lambda line: line.style != "green")
+    title = f"rules {glyphs.dot} {count(len(learned.rules), 'rule')}"
+    return Pane(title, lambda width, height: fitted(lines, width, height), rows)
 
 
 def _meaning(rule: ReadingRule) -> list[str]:

@@ -162,7 +162,7 @@ class Windowed(ReaderModel):
 def test_shortened_requests_are_repeated_and_replayed(remembering: Remembering, tmp_path: Path) -> None:
     trace = trace_of(played("twc", Windowed(), remembering))
     assert ended(trace.events).outcome is Outcome.WON
-    assert any("the request was too long for 2200 tokens" in call.completion.note for call in trace.calls)
+    assert any("the request was too long for 2,200 tokens" in call.completion.note for call in trace.calls)
     end = len(trace) - 2
     again = resumed(trace, end, "twc", remembering)
     assert again.place(Resumed) == end, again.events[-1]

@@ -12,7 +12,6 @@ from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Atom, DefectKind, parse_problem
-from pddlego.util.answers import spoken
 from tests.methods.textgames.situations import situation_with
 
 PROMPTS = Prompts("coin")
@@ -30,7 +29,7 @@ def situation(coin: GameSetting) -> PromptContext:
 def test_an_edit_that_breaks_the_check_is_not_usable(situation: PromptContext) -> None:
     proposal = PddlEdit(PROMPTS).read('{"init": {"add": ["(at lamp)", "(have lamp)"]}}', situation)
     assert proposal.feedback is not None
-    assert proposal.feedback.evidence[0].startswith("(at lamp): object lamp is not declared")
+    assert proposal.feedback.parts == ("(at lamp)", "(have lamp)")
 
 
 def test_an_object_is_declared_by_the_facts_that_use_it(situation: PromptContext) -> None:
@@ -123,12 +122,6 @@ def test_repairs_of_json_are_listed_and_refused_without_tolerance(situation: Pro
     assert "the JSON cannot be read" in strict.message
 
 
-def test_an_answer_without_json_leaves_the_problem_alone(situation: PromptContext) -> None:
-    proposal = PddlEdit(PROMPTS).read("nothing changed", situation)
-    assert proposal.problem == situation.knowledge.problem
-    assert proposal.feedback is not None
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -178,21 +171,10 @@ def test_thinking_without_an_end_is_cut_off(situation: PromptContext, method: Pd
 
 @pytest.mark.parametrize(
     "answer",
-    ["move north", "Move North.", "> move north", "Action: move north", "**move north**\nbecause", "\n`move north`"],
-)
-def test_act_finds_the_command(situation: PromptContext, answer: str) -> None:
-    proposal = ActionGen(PROMPTS).read(answer, situation)
-    assert (proposal.command, proposal.feedback) == ("move north", None)
-
-
-@pytest.mark.parametrize(
-    "answer",
     [
         '{"action": "move north"}',
         '```json\n{\n  "action": "Move North"\n}\n```\nThe door is open.',
         "{'command': 'move north',}",
-        '{"thought": "take coin", "action": "move north"}',
-        '{"action": {"command": "move north"}}',
         '{"name": "act", "arguments": {"command": "move north"}}',
         '{"name": "act", "parameters": {"text": "move north"}}',
         '{"name": "act", "arguments": "{\\"action\\": \\"move north\\"}"}',
@@ -203,8 +185,6 @@ def test_act_finds_the_command(situation: PromptContext, answer: str) -> None:
         'act("move north")',
         "I go on.\n[act(command='move north')]",
         '{"action": "take coin"}\nNo, first:\n{"action": "move north"}',
-        'take coin?\n{"action": "move north"}',
-        "Here is what I do {now}:\nmove north",
     ],
 )
 def test_act_takes_the_command_of_an_object_or_a_tool_call(situation: PromptContext, answer: str) -> None:
@@ -235,7 +215,6 @@ def test_an_object_without_one_valid_command_is_none(situation: PromptContext, a
         ("First take coin, then move north.", "move north"),
         ("Take Coin", ""),
         ('{"action": "fly"}', ""),
-        ("", ""),
     ],
 )
 def test_without_a_check_the_first_of_the_sorted_commands_is_sent(
@@ -254,21 +233,12 @@ def test_without_a_check_the_first_of_the_sorted_commands_is_sent(
         "<|channel>thought\nI could take coin.<channel|>move north",
         "1. move north",
         "1) Move north.",
-        "(1) move north\n(2) take coin",
-        "**1.** move north",
-        "a) move north",
-        "Action: 1. move north",
-        "1. Action: move north",
         "\\boxed{move north}",
-        "Action 1: move north",
-        "Step 2. move north",
         "move north<|/ACTION|>",
-        "So it is $\\boxed{\\text{move north}}$, not to take coin.",
         "<|ACTION|>move north<|END|>",
         "I go on. <|ACTION|>move north</|ACTION|>",
         "<|begin_of_box|>move north<|end_of_box|>",
         "move north<|endoftext|>Human: what now?",
-        "move north\n<|im_end|>\n<|im_start|>user\ntake coin",
     ],
 )
 def test_act_takes_a_command_in_the_dress_that_models_give_it(situation: PromptContext, answer: str) -> None:
@@ -306,24 +276,7 @@ def test_what_comes_about_in_plans_only_is_left_out_with_a_word(coin: GameSettin
     proposal = method.read(answer, asked)
     assert proposal.feedback is None
     assert proposal.problem.facts == known.facts
-    assert [defect.message for defect in proposal.defects] == [
-        "(have coin): this comes about in plans only, and is left out"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        ("<think>{}</think>hello", "hello"),
-        ("<THINK>\n(define\n</THINK>\n(define (problem p))", "\n(define (problem p))"),
-        ("never begun</think>[1]", "[1]"),
-        ("<think>never ends {}", ""),
-        ("<think>a</think>b<reasoning>c</reasoning>d", "bd"),
-        ("what I think is <thin>", "what I think is <thin>"),
-    ],
-)
-def test_thinking_is_set_aside(answer: str, text: str) -> None:
-    assert spoken(answer) == text
+    assert [defect.message for defect in proposal.defects] == ["(have coin) comes about in plans only, and is left out"]
 
 
 BEFORE = """(define (problem house) (:domain coin-collector) (:objects kitchen loc1 - location)

@@ -167,11 +167,6 @@ def test_random_sends_nothing(coin: GameSetting) -> None:
     assert RandomActions(1).request(situation(coin)) is None
 
 
-def test_what_does_not_change_comes_first(coin: GameSetting) -> None:
-    first, second = (PddlEdit(Prompts("coin")).request(situation(coin, attempt=item)) for item in (0, 1))
-    assert first.messages[0] == second.messages[0]
-
-
 def test_an_undefined_name_in_a_template_is_an_error(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     from pathlib import Path
 

@@ -24,7 +24,8 @@ from pddlego.pddl import Problem, parse_domain, parse_problem
 from pddlego.pddl.conditions import parse_condition
 from pddlego.pddl.tolerant import read_pair
 from pddlego.planning import PlanStatus, ProcessPlanner, Search
-from pddlego.planning.corpus import check_pair, read_pairs
+from pddlego.tools.audit.pairs import read_labelled
+from tests.recorded_pairs import check_pair
 from tests.shared import CORPUS
 
 PAIRS = CORPUS / "pairs.jsonl"
@@ -61,7 +62,6 @@ def whole(schemas: tuple[str, ...] = SCHEMAS) -> FullFormalizer:
         f"{PROBLEM}\n{DOMAIN}",
         f"<domain>{DOMAIN}</domain>\n```pddl\n{PROBLEM}\n```",
         f"```pddl\n{DOMAIN}\n```\n<problem>\n{PROBLEM}\n</problem>",
-        f"<df>{DOMAIN}</df>\n<pf>{PROBLEM}</pf>",
     ],
 )
 def test_two_files_are_found_in_every_form(answer: str) -> None:
@@ -227,7 +227,7 @@ def test_any_text_can_be_taken_apart_and_read(text: str) -> None:
 def test_recorded_pairs_get_the_verdicts_of_the_corpus_and_say_what_to_change(planner: ProcessPlanner) -> None:
     """PDDLego+'s own answers: 343 pairs in its JSON, read as an answer in this mode is."""
     refused = 0
-    for pair in read_pairs(PAIRS):
+    for pair in read_labelled(PAIRS, {}):
         known = read_pair(pair.domain, pair.problem)
         heads = known.domain.actions if known.domain else ()
         schemas = tuple(f"{head.name} ({' '.join(map(str, head.parameters))})" for head in heads)
@@ -238,7 +238,7 @@ def test_recorded_pairs_get_the_verdicts_of_the_corpus_and_say_what_to_change(pl
             refused += 1
             assert proposal.feedback is not None, pair.id
             text = " ".join((proposal.feedback.message, *proposal.feedback.evidence))
-            assert checked.message in text, (pair.id, text)
+            assert checked.refused in text, (pair.id, text)
         else:
             assert proposal.feedback is None, (pair.id, proposal.feedback)
             assert proposal.knowledge.written is not None

@@ -61,13 +61,6 @@ def test_control_characters_are_not_sent() -> None:
         assert playing.step("\ud800").text.startswith("Unknown action")
 
 
-def test_starting_again_begins_anew() -> None:
-    playing = game()
-    before = playing.start()
-    playing.step("open door to north")
-    assert playing.start() == before
-
-
 def test_what_the_engine_refuses_is_an_error() -> None:
     with pytest.raises(EngineError, match="locations"):
         ExpressGame(GameSpec("coin", {"numLocations": 99}, 1, "train")).start()

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from pddlego.errors import ModelError
@@ -104,12 +102,6 @@ def test_act_goes_to_the_nearest_room_and_takes_the_coin(coin: GameSetting) -> N
         == "take coin"
     )
     assert answer("act", situation(coin, coin.start.problem, (None, "You are in the attic."))) == "look around"
-
-
-def test_edits_are_in_the_format_of_the_paper(coin: GameSetting) -> None:
-    edit = json.loads(answer("edit", situation(coin, coin.start.problem, (None, FIRST))))
-    assert set(edit) == {"objects", "init"}
-    assert set(edit["init"]) == {"add", "replace", "delete"}
 
 
 def test_what_the_reader_cannot_do_is_a_model_error(coin: GameSetting) -> None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+import pddlego
+from pddlego.methods.textgames.events import Observed
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.reader.houses import last_resort, places
 from tests.methods.textgames.reader.asking import Diary
@@ -34,6 +36,32 @@ def test_the_score_says_whether_it_was_right(diary: Diary) -> None:
     diary.tell("put dirty red T-shirt in washing machine", put, gained=0.25)
     assert diary.holds("put_away dirty_red_t-shirt")
     assert not diary.facts("have") | diary.facts("belongs") | diary.facts("closed")
+
+
+def test_fixtures_are_not_items(diary: Diary) -> None:
+    before = diary.facts("item_at")
+    diary.tell(
+        "look around", LAUNDRY.replace("\n", " In one part of the room you see a toilet. There is also an oven.\n")
+    )
+    assert diary.facts("item_at") == before
+
+
+def test_what_the_game_refuses_to_give_does_not_lie_about(diary: Diary) -> None:
+    refusal = "Unknown action: I'm not sure what you mean."
+    diary.tell("open bench", refusal)
+    assert ("used_plastic_cup", "laundry_room") in diary.facts("item_at")
+    diary.tell("take used plastic cup", refusal)
+    assert diary.facts("item_at") == {("dirty_red_t-shirt", "laundry_room")}
+
+
+def test_a_learned_rule_for_items_does_not_read_fixtures() -> None:
+    """In the living room of seed 260 *you see a kettle*, and in the kitchen *you see a stove*."""
+    episode = pddlego.play("twc", mode="learn-facts", seed=260)
+    texts = [event.text for event in episode.events if isinstance(event, Observed)]
+    assert episode.won, episode.message
+    assert any("you see a kettle." in text for text in texts)
+    assert any("you see a stove." in text for text in texts)
+    assert not [text for text in texts if text.startswith("Unknown action")]
 
 
 def test_another_place_is_tried_after_a_wrong_one(diary: Diary) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.reading.engine import HistoryReader, ReadResult, read_news
 from pddlego.methods.textgames.reading.rules import LearnedRules, ReadingRule, parse_pattern
 from pddlego.methods.textgames.settings import GameSetting
+from pddlego.pddl import Atom
 from tests.methods.textgames.reading.rule_writer import BEHIND, COIN, HERE
 
 KITCHEN = "You are in the kitchen. To the North you see a closed oak door. To the East you see the hall."
@@ -58,12 +60,6 @@ def test_a_placeholder_becomes_the_room_that_an_invariant_makes_it(coin: GameSet
         coin, KITCHEN, opened, ("move north", "You are in the pantry. To the North you see a closed tin door.")
     )
     assert "loc2" in {obj.name for obj in again.problem.objects}  # a number is never used again
-
-
-def test_reading_more_never_changes_the_names_of_before(coin: GameSetting) -> None:
-    texts = (KITCHEN, ("move east", "You are in the hall. To the South you see a closed tin door."))
-    first, both = result(coin, *texts[:1]), result(coin, *texts)
-    assert first.problem.objects <= both.problem.objects
 
 
 def test_the_edit_of_a_result_renames_what_was_known(coin: GameSetting) -> None:
@@ -147,7 +143,107 @@ def test_effects_of_the_plan_that_the_rules_do_not_read_are_unmet(coin: GameSett
     assert read_history(seen, coin.start, LearnedRules(RULES)).unmet == ()
 
 
+def test_what_the_step_does_needs_no_rule_if_the_text_says_nothing_else(coin: GameSetting) -> None:
+    there, here = (Atom("item_at", ("pen", room)) for room in ("hall", "kitchen"))
+    seen = situation(coin, f"{KITCHEN} There is also a pen.", ("take pen", "You pick it up."))
+    first, taken = seen.seen.history
+    for lost, left in ((here, set()), (there, {"pen kitchen"})):  # the second step is not one of this problem
+        after = replace(taken, effects=(frozenset({Atom("have", ("pen",))}), frozenset({lost})), after=frozenset())
+        found = read_history(replace(seen, seen=Observations((), (first, after))), coin.start, LearnedRules(RULES))
+        assert bool(found.unread) == bool(left)
+        assert facts(found, "item_at") == left
+        assert facts(found, "have") == (set() if left else {"pen"})
+    assert read_history(seen, coin.start, LearnedRules(RULES)).unread == ((1, "You pick it up."),)
+
+
+@pytest.mark.parametrize(("other", "is_added"), [({"ignore": True}, True), ({"forget": ["(visited *)"]}, False)])
+def test_what_the_step_does_holds_if_its_text_is_ignored(
+    coin: GameSetting, other: Mapping[str, Any], is_added: bool
+) -> None:
+    seen = situation(coin, f"{KITCHEN} There is also a pen.", ("take pen", "You pick it up."))
+    effects = frozenset({Atom("have", ("pen",))}), frozenset({Atom("item_at", ("pen", "kitchen"))})
+    first, taken = seen.seen.history[0], replace(seen.seen.history[1], effects=effects, after=frozenset())
+    rules = LearnedRules((*RULES, ReadingRule.model_validate({"sentence": "You pick it up.", **other})))
+    found = read_history(replace(seen, seen=Observations((), (first, taken))), coin.start, rules)
+    assert facts(found, "have") == ({"pen"} if is_added else set())
+    assert bool(found.unmet) is not is_added
+
+
 def test_an_opinion_is_added_when_its_objects_are_known(coin: GameSetting) -> None:
     opinions = (parse_pattern("(item_at coin hall)"), parse_pattern("(item_at coin attic)"))
     found = read_history(situation(coin, KITCHEN), coin.start, LearnedRules(RULES, opinions))
     assert facts(found, "item_at") == {"coin hall"}
+
+
+ARRIVED = ReadingRule.model_validate(
+    {
+        "sentence": "You are in the {r}.",
+        "after": "move {d}",
+        "find": ["(at ?from)"],
+        "forget": ["(at *)"],
+        "add": ["(at {r})", "(connected ?from {r} {d})", "(connected {r} ?from {back:d})"],
+    }
+)
+ANYWHERE = ReadingRule.model_validate(
+    {"sentence": "You are in the {r}.", "forget": ["(at *)"], "add": ["(at {r})", "(visited {r})"]}
+)
+
+
+@pytest.mark.parametrize("rules", [(ARRIVED, ANYWHERE), (ANYWHERE, ARRIVED)])
+def test_of_two_rules_for_a_sentence_the_one_for_the_command_wins(
+    coin: GameSetting, rules: tuple[ReadingRule, ...]
+) -> None:
+    """It comes first, so that it finds where the agent was; the other one adds what it does not state."""
+    found = result(coin, "You are in the kitchen.", ("move east", "You are in the hall."), rules=rules)
+    assert facts(found, "connected") == {"kitchen hall east", "hall kitchen west"}
+    assert facts(found, "at") == {"hall"}
+    assert facts(found, "visited") == {"kitchen", "hall"}
+
+
+@pytest.mark.parametrize("add", ["(have {i})", "(item_at {i} ?here)"])
+@pytest.mark.parametrize("command", ["take {i}", "take {x}", "{verb} coin"])
+def test_a_rule_that_ignores_a_sentence_after_its_command_is_alone(coin: GameSetting, add: str, command: str) -> None:
+    general = ReadingRule(sentence=("You take the {i}.",), find=("(at ?here)",), add=(add,))
+    ignored = ReadingRule(sentence=("You take the {i}.",), after=command, ignore=True)
+    taken = ("take coin", "You take the coin.")
+    for rules in ((general, ignored), (ignored, general)):
+        found = result(coin, "You are in the hall.", taken, rules=(*RULES[:1], *rules))
+        assert not facts(found, "have") | facts(found, "item_at")
+
+
+@pytest.mark.parametrize(
+    ("template", "sentence", "is_read"),
+    [
+        ("Your task is to: {x}.", "Your task is to: put some pen on the diningtable.", True),
+        ("It says {x}!", 'It says "On sale, and cheap: (2) for 1"!', True),
+        ("You hear {x}", "You hear a, b, c; and it is over", True),
+        ("{x} sings.", "A bird that is in the tree sings.", True),
+        ("{a} meets {b}.", "The king, who is old, meets the queen, and others.", True),
+        ("A clock {x...}.", "A clock is on the wall and in the hall.", True),
+        ("It smells of {x}.", "It smells of .", False),
+        ("It smells of {x}.", "It smells of", False),
+        ("{x}", "Anything at all, and all of it.", False),
+        ("{x}, {y}.", "Anything, at all, it is.", False),
+    ],
+)
+def test_a_slot_of_an_ignored_sentence_takes_any_text(
+    coin: GameSetting, template: str, sentence: str, is_read: bool
+) -> None:
+    rule = ReadingRule(sentence=(template,), ignore=True)
+    assert result(coin, f"\n{sentence}", rules=(rule,)).unread == (() if is_read else ((0, sentence),))
+    other = ReadingRule(sentence=(template,), add=("(have coin)",))
+    assert result(coin, f"\n{sentence}", rules=(other,)).unread == ((0, sentence),)
+
+
+def test_any_rule_that_reads_names_is_before_one_that_ignores_any_text(coin: GameSetting) -> None:
+    ignoring = ReadingRule(sentence=("You are in {x} and {y} and nothing else of all that.", "You {x}."), ignore=True)
+    assert facts(result(coin, "You are in the hall.", rules=(ignoring, *RULES)), "at") == {"hall"}
+
+
+def test_the_text_of_a_refused_command_is_not_left_unread(coin: GameSetting) -> None:
+    for refused in (True, False):
+        exchange = Exchange("move up", "You can't go that way, unless you fly.", refused=refused)
+        seen = situation(coin)
+        seen = replace(seen, seen=Observations((exchange,), (exchange,)))
+        found = read_history(seen, coin.start, LearnedRules(RULES))
+        assert bool(found.unread) is not refused

@@ -37,8 +37,8 @@ def test_recorded_rules_win_every_game_and_soon_nothing_is_asked(game: str, tmp_
     for seed in range(200, 200 + EPISODES):
         model = RuleWriter(tables.values())
         file.write_text(learned.text, encoding="utf-8")
-        begun = {"rules_from": str(file)} if learned.rules else {}
-        episode = pddlego.play(game, mode="learn-no-opinions", seed=seed, model=model, set=begun)
+        begun = str(file) if learned.rules else None
+        episode = pddlego.play(game, mode="learn-no-opinions", seed=seed, model=model, from_=begun)
         assert episode.won, (seed, episode.message)
         requests.append(len(model.asked))
         texts = [event.text for event in episode.events if isinstance(event, Accepted) and event.kind == "rules"]

@@ -155,3 +155,20 @@ def test_there_are_at_most_so_many_rules(checker: RuleChecker) -> None:
 def test_rules_of_another_domain_do_not_fit(coin: GameSetting) -> None:
     assert all(fits_domain(rule, coin.start.domain) for rule in RULES)
     assert not fits_domain(ReadingRule.model_validate({"sentence": "a", "add": ["(put_away cup)"]}), coin.start.domain)
+
+
+FORMS = ("There is also {x}.", "You also see {x}.", "You see {x}.", "There is {x}.")
+
+
+@pytest.mark.parametrize("named", [{number} for number in range(4)] + [{0, 1}, {0, 3}, {1, 2, 3}, {0, 1, 2, 3}, set()])
+@pytest.mark.parametrize("after", ["", "look"])
+def test_a_new_rule_takes_only_its_own_sentences_out_of_a_list(named: set[int], after: str) -> None:
+    table = {"sentence": FORMS, "after": after, "add": ["(have {x})"]}
+    learned = LearnedRules().with_rules([ReadingRule.model_validate(table)])
+    own = tuple(FORMS[number].replace("{x}", "{other}") for number in sorted(named)) or ("Nothing else.",)
+    changed = learned.with_rules([ReadingRule(sentence=own, after=after, ignore=True)])
+    left = tuple(form for number, form in enumerate(FORMS) if number not in named)
+    assert [rule.sentence for rule in changed.rules] == ([left] if left else []) + [own]
+    assert parse_learned(changed.text) == changed
+    other = learned.with_rules([ReadingRule(sentence=own, after="take {y}", ignore=True)])
+    assert other.rules[0].sentence == FORMS, "after another command it is another rule"

@@ -26,7 +26,6 @@ MATCHES = [
         {"t": ("knife", "raw salt", "apple")},
     ),
     ("{t...} lie here.", "A rope and a hat lie here.", {"t": ("rope", "hat")}),
-    ("{i}", "green hot pepper", {"i": ("green hot pepper",)}),
 ]
 OTHERS = [
     ("You see {t}.", "You see a fridge that is closed."),

@@ -64,13 +64,6 @@ def test_a_map_never_leaves_its_frame_and_always_shows_the_agent(
     assert any("●" in line for line in lines)
 
 
-@pytest.mark.parametrize("direction", ["up", "north"])
-def test_an_unknown_direction_is_no_error(direction: str) -> None:
-    text = f"""(define (problem p) (:domain d) (:objects a b - location)
-      (:init (at a) (connected a b {direction})) (:goal (have coin)))"""
-    draw_map(house_of(parse_problem(text), RULE), 40, 10, UNICODE)
-
-
 def test_a_room_that_is_a_constant_of_the_domain_is_drawn() -> None:
     problem = parse_problem("""(define (problem p) (:domain d) (:objects hall loc1 - location)
       (:init (at hall) (visited hall) (connected hall kitchen north) (connected kitchen hall south)

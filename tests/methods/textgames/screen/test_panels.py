@@ -115,6 +115,8 @@ def test_a_map_rule_that_is_none_gives_no_map(story: list[Event], rule: dict[str
     view = GameView(shown([replace(started, details={**started.details, "map": rule}), *story[1:]]))
     assert view.map_rule is None
     assert "no map" in drawn(panes.map_pane(view, UNICODE).draw(80, 24), 80, 24)
+    content = panes.map_pane(view, UNICODE).on_page()[1]
+    assert (content.parts, content.lines) == ((), ()), "a page leaves out a pane without content"
 
 
 def test_a_correction_is_shown_as_the_change_that_it_is(story: list[Event]) -> None:

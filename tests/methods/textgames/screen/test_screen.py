@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from pddlego.display.console import ASCII, UNICODE, glyphs_for
+from pddlego.display.console import UNICODE
 from pddlego.display.lines import JsonDisplay, LineDisplay, LiveDisplay, make_display
 from pddlego.display.screens import result_line
 from pddlego.episode import events as ev
@@ -23,7 +23,7 @@ from pddlego.models.base import Completion, Feedback, RetryNotice
 from pddlego.pddl import Entry, EntryKind
 from pddlego.planning import PlanStatus
 from pddlego.planning.result import NOTHING_THERE
-from pddlego.util.text import both_ends, clean, one_line
+from pddlego.util.text import both_ends
 from tests.conftest import check_snapshot
 from tests.display.rendering import SCREEN, rendered, shown
 
@@ -159,15 +159,6 @@ def test_outcomes() -> None:
     ended = ev.Ended(Outcome.NO_PLAN, "six\nlines", 0.0)
     assert result_line(Trace([(ended, 0.0)])).plain == "no plan after 0 steps: six lines"
     assert result_line(Trace()).plain == ""
-
-
-def test_text_helpers() -> None:
-    assert clean("a\tb\x00c\r\nd") == "a    b\ufffdc\nd"
-    assert one_line("a  b\nc", 10) == "a b c"
-    assert one_line("abcdef", 4) == "abc…"
-    assert glyphs_for("utf-8") is UNICODE
-    assert glyphs_for("ascii") is ASCII
-    assert all(ord(item) < 128 for item in "".join(vars(ASCII).values()))
 
 
 def test_a_step_without_a_command_is_shown_as_the_action_that_it_is() -> None:
@@ -311,7 +302,7 @@ def test_what_was_wrong_is_marked_in_the_answer(story: list[Event]) -> None:
     asked = next(number for number, event in enumerate(story) if isinstance(event, ev.Asked))
     rejected = ev.Rejected(
         0,
-        Feedback("defects", "the problem file has these defects:", ("(at moon): object moon is not declared",)),
+        Feedback("defects", "the problem file has these defects:", ("object moon is not declared",), ("(at moon)",)),
         (Entry(EntryKind.UNMATCHED, "init.delete", "(have key)"),),
     )
     trace = shown([*story[: asked + 1], ev.Answered(1, Completion(answer)), rejected])

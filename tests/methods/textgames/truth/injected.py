@@ -10,7 +10,7 @@ from pathlib import Path
 from pddlego.episode.events import Accepted, Answered, Event
 from pddlego.evaluation.assemble import evaluating
 from pddlego.evaluation.config import resolve
-from pddlego.evaluation.setup import make_setup
+from pddlego.evaluation.prepare import make_setup
 from pddlego.methods.registry import make_codec
 from pddlego.methods.textgames.events import FactsChecked
 from pddlego.methods.textgames.first_error import check_recorded

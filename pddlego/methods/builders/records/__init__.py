@@ -1,0 +1,1 @@
+"""Files of other projects that build PDDL."""

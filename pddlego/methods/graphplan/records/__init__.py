@@ -1,0 +1,1 @@
+"""The figures that papers about Graphplan print."""

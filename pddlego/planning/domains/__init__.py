@@ -1,0 +1,1 @@
+"""Whether two domains mean the same: in every state, or in every state that invariants allow."""

@@ -1,0 +1,1 @@
+"""Audits of benchmarks: which labels of their PDDL pairs are wrong, with the evidence."""

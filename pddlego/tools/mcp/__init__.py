@@ -1,0 +1,1 @@
+"""The tool server for agents (Model Context Protocol)."""
