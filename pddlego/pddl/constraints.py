@@ -27,6 +27,20 @@ from pddlego.pddl.rules import Defect, Reason, syntax_defect
 from pddlego.pddl.sexpr import MAX_NUMBER, NUMBER, Sexpr, place_of, show
 from pddlego.util.text import nearest
 
+MEANINGS = {
+    "at end": "the condition holds in the last state",
+    "always": "the condition holds in each state",
+    "sometime": "the condition holds in at least one state",
+    "at-most-once": "if the condition begins to hold and ends, it does not hold again",
+    "sometime-after": "after each state with the first condition, or in it, the second holds in some state",
+    "sometime-before": "before each state with the first condition, the second held in some state",
+    "within": "the condition holds in some state until this time",
+    "always-within": "after each state with the first condition, or in it, the second holds within this time",
+    "hold-during": "the condition holds in each state from the first time to the second",
+    "hold-after": "the condition holds in each state from this time on",
+}
+"""What each of `CONSTRAINTS` says of the states that a plan passes through."""
+
 
 def read_constraints(section: tuple[Sexpr, ...] | None, defects: list[Defect]) -> Formula:
     """Read a section `(:constraints C)`; without one, the constraint that is always satisfied."""

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 from urllib.parse import unquote
 
+from pddlego.pddl.conditions import CONSTRAINTS
 from pddlego.pddl.domain import Domain, read_domain
 from pddlego.pddl.sexpr import LINE_BREAK, NUMBER, TOKEN, Expression, Sexpr, Source, read_sexprs, show
 
@@ -29,7 +30,7 @@ CONNECTIVES = frozenset(
 TIMES = {("at", "start"), ("at", "end"), ("over", "all")}
 ACTIONS = (":action", ":durative-action")
 _WORDS = CONNECTIVES | {
-    *("preference", "always", "sometime", "object", "number", "either", "define", "domain", "problem", "total-time"),
+    *("preference", "is-violated", "object", "number", "either", "define", "domain", "problem", "total-time"),
     *("#t", "?duration"),
 }
 """Words of the language, which are declared nowhere."""
@@ -225,5 +226,6 @@ def _formula(node: Expression, variables: ChainMap[str, int], part: str) -> Iter
     elif node[:2] in TIMES or (node[0] == "at" and len(node) == 3 and isinstance(node[2], tuple)):
         yield from _formulas(node, 2, variables, part)
     else:
-        yield from _named(node, 0, "predicate", part)
+        if part != ":constraints" or node[0] not in CONSTRAINTS:
+            yield from _named(node, 0, "predicate", part)
         yield from _formulas(node, 0 if isinstance(node[0], tuple) else 1, variables, part)

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from pddlego.pddl.conditions import ANY_TYPE
+from pddlego.pddl.constraints import MEANINGS, constraint_form
 from pddlego.pddl.domain import MAX_TYPES, Domain
 from pddlego.pddl.names import is_name
 from pddlego.pddl.sexpr import TOKEN, Expression, read_sexprs, show
@@ -63,10 +64,14 @@ def occurrences(document: Document, offset: int, related: Sequence[Document]) ->
 
 
 def hover(document: Document, offset: int, related: Sequence[Document]) -> str:
-    """The signature of the name at an offset, the comment of its declaration, and where it is used; as Markdown."""
+    """The signature of the name at an offset, the comment of its declaration, and where it is used; as Markdown.
+
+    For the word of a constraint, its form and its meaning.
+    """
     found = occurrences(document, offset, related)
     if not found:
-        return ""
+        word = _constraint_at(document, offset)
+        return f"```pddl\n{constraint_form(word)}\n```\n\nconstraint\n\n{MEANINGS[word]}" if word else ""
     file, symbol = next((use for use in found if use[1].signature), found[0])
     kind = "function" if symbol.signature and symbol.part == ":functions" else symbol.key[0]
     comment = file.comment(symbol) if symbol.signature else ""
@@ -74,6 +79,17 @@ def hover(document: Document, offset: int, related: Sequence[Document]) -> str:
     where = ", ".join(f"{part} ({number})" for part, number in uses.most_common(10))
     used = f"Used in {where}{', …' if len(uses) > 10 else ''}." if uses else "Not used."
     return "\n\n".join(filter(None, (f"```pddl\n{symbol.signature or symbol.key[1]}\n```", kind, comment, used)))
+
+
+def _constraint_at(document: Document, offset: int) -> str:
+    """The word, or both words, at an offset that begin a constraint; empty for all other places."""
+    lists = document.lists_at(offset)
+    if not any(part[:1] == (":constraints",) for part in lists[:-1]):
+        return ""
+    around = lists[-1]
+    name = "at end" if around[:2] == ("at", "end") else show(around[:1])[1:-1]
+    ends = [end for _, end in around.spans[1 : 2 + name.count(" ")]]
+    return name if name in MEANINGS and offset <= ends[-1] else ""
 
 
 def rename_all(document: Document, offset: int, related: Sequence[Document], name: str) -> tuple[str, list[Use]] | str:

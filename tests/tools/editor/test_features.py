@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pddlego.pddl.conditions import CONSTRAINTS
+from pddlego.pddl.constraints import MEANINGS, constraint_form
 from pddlego.pddl.sexpr import TOKEN, read_sexprs
 from pddlego.tools.editor import features
 from pddlego.tools.editor.document import Document
@@ -44,6 +46,23 @@ def test_hover_says_signature_comment_and_uses() -> None:
     assert "action board (2)" in shown and ":goal (1)" in shown
     assert features.hover(domain, 0, []) == ""
     assert "things that are fixed" in features.hover(domain, at(domain, "home"), [])
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_hover_says_what_a_constraint_means(name: str) -> None:
+    form = constraint_form(name).replace("TIME", "3").replace("(…)", "(free t1)")
+    text = PROBLEM.rstrip()[:-1] + f" (:constraints (and {form})))"
+    document = Document("file:///p.pddl", text)
+    for offset in range(at(document, form, 1), at(document, form, 1 + len(name)) + 1):
+        shown = features.hover(document, offset, [domain])
+        assert constraint_form(name) in shown and MEANINGS[name] in shown
+    assert "free ?t" in features.hover(document, at(document, form, form.index("free")), [domain])
+    outside = Document("file:///q.pddl", text.replace(":constraints", ":goal"))
+    assert "constraint" not in features.hover(outside, at(outside, form, 1), [domain])
+
+
+def test_each_constraint_has_a_meaning() -> None:
+    assert MEANINGS.keys() == CONSTRAINTS.keys()
 
 
 def test_definition_is_in_the_domain() -> None:
