@@ -66,9 +66,9 @@ class ListedEpisode:
 
 
 def episode_page(key: str, episode: ShownEpisode, index: int | None = None) -> EpisodePage:
-    """The page of an episode; a lost one opens on `WHY`, at its decisive step. `key` is its anchor.
+    """The page of an episode, which opens at its end; a lost one opens on `WHY`, at its decisive step.
 
-    With the `index` of a step, the page opens there.
+    `key` is its anchor. With the `index` of a step, the page opens there.
     """
     cause = episode.explanation.cause
     ending = result_line(episode.trace).plain + (f"; cause: {cause}" if cause is not None else "")
@@ -141,7 +141,7 @@ class EpisodeData:
             "tabs": names,
             "lines": self._texts.all,
             "steps": self._steps,
-            "opens": decisive if decisive is not None else 0 if episode.trace.ended else len(self._steps) - 1,
+            "opens": decisive if decisive is not None else len(self._steps) - 1,
             "tab": WHY if episode.is_lost else OVERVIEW,
         }
 
