@@ -115,7 +115,10 @@ def _options_of(name: str, by: Method) -> list[tuple[str, Option]]:
 
 
 def _typed(resolved: Resolved) -> Mapping[str, str]:
-    """The options that were chosen for this evaluation, each as it was typed. A switch that is off chooses nothing."""
+    """The options that were chosen for this evaluation, each as it was typed. A switch that is off chooses nothing.
+
+    A file that holds for many commands chooses only what changes the task.
+    """
     chosen = {}
     for group, values in resolved.config.groups().items():
         for option in options_of(type(values)):
@@ -124,6 +127,8 @@ def _typed(resolved: Resolved) -> Mapping[str, str]:
             if origin in (FLAG, ARGUMENT) and not is_default:
                 flag = "The model" if option.name == "models" else f"--{option.name.replace('_', '-')}"
                 chosen[option.name] = flag if origin == FLAG else option.name
+            elif option.flag is not None and option.flag.changes_task and origin and not is_default:
+                chosen[option.name] = f"{option.name} (set in: {origin})"
     known = {option.name for values in resolved.config.methods.values() for option in options_of(type(values))}
     overrides = parse_overrides(resolved.config.what.set)
     return chosen | {name: f"--set {name}" for name in overrides if name in known - {PARAMETERS}}

@@ -11,7 +11,8 @@ import pytest
 
 import pddlego
 from pddlego.errors import UsageError
-from pddlego.evaluation.dependencies import reads
+from pddlego.evaluation.config import resolve
+from pddlego.evaluation.dependencies import check_effects, reads
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.loading import load, setting_for
 from pddlego.methods.textgames.options import MODES
@@ -165,6 +166,19 @@ def test_an_option_that_changes_the_task_is_read_by_all_or_refused(here: Path) -
         evaluate(here / "run", modes="edit,act", **constraint)
     assert not (here / "run").exists()
     evaluate(here / "run", modes="edit,learn", **constraint)
+
+
+@pytest.mark.parametrize("modes", [("edit", "act"), ("act",)])
+def test_an_option_of_a_file_that_changes_the_task_is_read_by_all_or_refused(
+    tmp_path: Path, modes: tuple[str, ...]
+) -> None:
+    """Other options of a file are for the commands that read them."""
+    file = tmp_path / "config.toml"
+    file.write_text('[textgames]\nvalid_actions = "all"\nconstraint = "never enter the bathroom"\n')
+    resolved = resolve({}, {}, file)
+    with pytest.raises(UsageError, match=r"constraint \(set in: .*config.toml\) has no effect"):
+        check_effects(resolved, Matrix({"coin": (0,)}, modes, ("reader",), without_model=()), False)
+    check_effects(resolved, Matrix({"coin": (0,)}, ("edit", "learn"), ("reader",), without_model=()), False)
 
 
 def test_runs_of_today_have_the_same_manifest(tmp_path: Path) -> None:
