@@ -23,8 +23,11 @@ PDDLEGO = f"clear; env -u COLUMNS -u LINES LC_ALL=C.UTF-8 {sys.executable} -m pd
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    for name in RUNS:
-        shutil.copytree(RECORDED / name, tmp_path / "runs" / name)
+    for number, name in enumerate(RUNS):  # the last one is the newest, whatever order a checkout wrote the files in
+        folder = tmp_path / "runs" / name
+        shutil.copytree(RECORDED / name, folder)
+        for path in (folder, *folder.rglob("*")):
+            os.utime(path, (time.time(), 1_700_000_000 + number * 60))
     made = Terminal(tmp_path, 80, 24)
     yield made
     made.close()
