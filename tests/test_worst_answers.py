@@ -1,4 +1,4 @@
-"""Every parser of model answers takes linear time, whatever 200,000 characters it reads.
+"""Every parser of model answers takes linear time, whatever 80,000 characters it reads: more than any model writes.
 
 Each parser gets runs of single signs, and its own worst texts: what one of its regular expressions could try again at
 every start, and lists that one of its loops could copy or search for every item.
@@ -60,7 +60,7 @@ from tests.methods.textgames.situations import situation_with
 
 pytestmark = pytest.mark.slow
 
-CHARACTERS, SHORTER, ALIKE = 200_000, 16, 200
+CHARACTERS, SHORTER, ALIKE = 80_000, 16, 200
 """The length of the texts, how many times shorter the texts are that they are compared with, and the characters that
 show what is repeated."""
 
@@ -75,13 +75,13 @@ Texts = tuple[str, ...]
 
 
 def filled(before: str, unit: str, after: str = "", characters: int = CHARACTERS) -> str:
-    """A text of 200,000 characters: a run of the unit between two others."""
+    """A text of 80,000 characters: a run of the unit between two others."""
     room = characters - len(before) - len(after)
     return f"{before}{unit * (room // len(unit))}{after}"
 
 
 def numbered(before: str, unit: str, after: str = "") -> str:
-    """A text of at most 200,000 characters: the unit with a different number each time."""
+    """A text of at most 80,000 characters: the unit with a different number each time."""
     number = (CHARACTERS - len(before) - len(after)) // len(unit.format(99_999))
     return f"{before}{''.join(unit.format(item) for item in range(number))}{after}"
 
@@ -266,7 +266,7 @@ def component_reader(kind: str) -> Callable[[str], object]:
 
 
 def components(kind: str) -> Iterator[str]:
-    """Answers that are components of 200,000 characters."""
+    """Answers that are components of 80,000 characters."""
     name = {"name": "a"}
     unary = [{"name": f"p{number}"} for number in range(9_000)]
     p = {"name": "p", "parameters": [{"name": "?x"}]}
@@ -381,6 +381,6 @@ def test_the_worst_answers_are_read_in_linear_time(reader: Reader) -> None:
         assert len(text) > CHARACTERS / 2
         short = shortened(text)
         factor = len(text) / len(short)
-        assert factor > 3
+        assert factor > 2.5
         short_read, long_read = partial(reader.read, short), partial(reader.read, text)
         assert is_linear(short_read, long_read, factor), f"{text[:80]!r} … {text[-40:]!r}"

@@ -200,6 +200,7 @@ class _Checker:
         self.preferences = set[str]()  # their names, which only a metric uses
         self.functions = CALCULATIONS.union((name,) for name in domain.functions_by_name)
         self.kinds: dict[str, set[str]] = defaultdict(set)
+        self._printed: tuple[Formula | Metric | None, str] = None, ""
         for name in names:
             self.kinds[name.name].add(name.type)
 
@@ -319,7 +320,9 @@ class _Checker:
     def defect(
         self, kind: DefectKind, node: Formula | Metric, fault: str, advice: str, word: str = "", meant: str = ""
     ) -> Defect:
-        part = str(node)
+        if self._printed[0] is not node:  # a long expression may have many defects
+            self._printed = node, str(node)
+        part = self._printed[1]
         return Defect(kind, part, fault, advice, node.place, where=self.where, part=part, word=word, meant=meant)
 
     def _change(self, node: Change, scope: Scope) -> Iterator[Defect]:
@@ -591,8 +594,9 @@ class _ProblemChecker(_Checker):
         self.preferences = {one.name for one in (*self.problem.preferences, *misplaced)} - {""}
         metric = self.problem.metric
         if metric is not None and (self.numbers or counts_cost(self.problem)):
-            faults = [*(self._calculated(metric, metric.term) or self.expression(metric, metric.term, {}))]
-            yield from faults or self._linearity(metric)
+            faults = iter(self._calculated(metric, metric.term) or self.expression(metric, metric.term, {}))
+            first = next(faults, None)
+            yield from self._linearity(metric) if first is None else itertools.chain([first], faults)
 
     def _values(self) -> Iterator[Defect]:
         """The defects of the numbers that `:init` assigns."""
