@@ -1,13 +1,16 @@
-"""How much is tested, and how long is waited: everything in CI, a part of what takes long on a user's machine."""
+"""How much is tested, and how long is waited: everything in CI, and a part of what takes long before a landing and on a
+user's machine."""
 
 from __future__ import annotations
 
 import os
 from typing import TypeVar
 
+from tests.landing import LANDING
+
 T = TypeVar("T")
 
-IN_CI = os.environ.get("CI") == "true"
+IN_CI = os.environ.get("CI") == "true" and LANDING not in os.environ
 
 PATIENCE = 300.0
 """Seconds that a test waits for what happens at once on an idle machine: only what hangs takes so long."""

@@ -134,7 +134,7 @@ def test_facts_of_a_model_that_are_not_true_are_wrong() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "seeds"), [("edit", (12, 14, 16)), ("gen", (13, 15, 17))])
 def test_an_honest_expert_gets_the_whole_reward(mode: str, seeds: tuple[int, ...]) -> None:
-    with pddlego.Environment("household", mode, set=SMALL) as environment:
+    with pddlego.Environment("household", mode, set=SMALL, timeout=PATIENCE) as environment:
         for seed in seeds:
             observed, rewards = environment.reset(seed=seed), 0.0
             while not observed.done:
