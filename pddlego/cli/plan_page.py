@@ -1,4 +1,4 @@
-"""The page of a plan: pictures of relations, what changes, when each fact is true, curves of numbers, and the state."""
+"""The page of a plan: pictures of relations, what changes, when facts are true, curves, and the state; or a chart."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pddlego.util.text import count
 _MOST_OBJECTS, _MOST_PICTURES = 30, 3
 """How many objects a picture has, and how many relations and functions are drawn."""
 
-_CHART = 400  # pixels: the width of the chart of facts, which is enlarged where there is room
+_CHART = 400  # pixels: the width of charts, which are enlarged where there is room
 
 
 def write_plan_page(result: SimulationResult, domain: Domain, problem: Problem, file: Path, title: str) -> None:
@@ -49,6 +49,13 @@ def write_plan_page(result: SimulationResult, domain: Domain, problem: Problem, 
     tabs = ("overview", "timeline", "state")
     write_whole(file, render_steps(heading, tabs, steps, len(steps) - 1 if result.fault else 0))
     say(f"{count(len(result.states), 'state')}, written to {file}")
+
+
+def chart_page(title: str, bars: Sequence[Bar], steps: Sequence[str]) -> str:
+    """The HTML file of a plan with time: its chart, and its steps."""
+    chart = ("chart", Drawing([chart_svg(bars, title, _CHART)], ()), 0)
+    listed = ("plan", Drawing((), [*map(Text, steps)]), 0)
+    return render_steps(title, ("overview",), [ListedStep("", [[chart, listed]])])
 
 
 @lru_cache(maxsize=100_000)

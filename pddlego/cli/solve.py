@@ -160,14 +160,13 @@ def _check_unused_options(typed: list[str], used: str, overrides: Mapping[str, s
 
 
 def _page(output: Path | None, plans: int, domain: Domain, problem: Problem) -> Callable[..., None] | None:
-    """What writes the plan's page; None without one. Raises `UsageError` if the output is not possible."""
+    """What writes the states of a plan without time as a page; None for others. Raises `UsageError`."""
     from pddlego.pddl.conditions import TRUE
     from pddlego.pddl.costs import needs_time
 
     page = output if output is not None and output.suffix.lower() in PAGE else None
-    if page is not None and needs_time(domain, problem) is not None:
-        reason = "The page shows the states of a plan without time, and this task has time."
-        raise UsageError(f"{page} is not possible here", reason, "Draw a chart of the plan instead: -o plan.svg.")
+    if needs_time(domain, problem) is not None:
+        page = None  # a chart, which `_show_plans` writes
     if page is not None and not {domain.constraints, problem.constraints} <= {TRUE}:
         reason = "The page shows the states of a plan, and does not judge the constraints of this task."
         raise UsageError(f"{page} is not possible here", reason, "Write the plan instead: -o plan.txt.")
@@ -241,16 +240,24 @@ def _solved(call: Callable[..., SolveResult], limit: float) -> SolveResult:
 def _show_plans(result: SolveResult, domain: Domain, problem: Problem, output: Path | None) -> None:
     """Print or write the plan, and print further ones.
 
-    An `.svg` file gets a chart instead of text. With durative actions, a terminal also shows one.
+    An `.svg` file or a page gets a chart. With durative actions, a terminal also shows one.
     """
     from pddlego.display.gantt import chart_svg
     from pddlego.pddl.costs import needs_time
 
-    plan = result.plan or ()
+    plan, title = result.plan or (), f"{problem.name}: a plan"
     text = "".join(f"{step}\n" for step in plan)
     if output is not None:
-        is_chart = output.suffix.lower() == ".svg"
-        write_whole(output, chart_svg(_bars(text, domain, problem), f"{problem.name}: a plan") if is_chart else text)
+        match output.suffix.lower():
+            case ".svg":
+                shown = chart_svg(_bars(text, domain, problem), title)
+            case suffix if suffix in PAGE:
+                from pddlego.cli.plan_page import chart_page
+
+                shown = chart_page(title, _bars(text, domain, problem), plan)
+            case _:
+                shown = text
+        write_whole(output, shown)
         say(f"{count(len(plan), 'action')}, written to {output}")
     else:
         typer.echo(text, nl=False)

@@ -151,12 +151,14 @@ def test_solve_finds_a_timed_plan() -> None:
 
 
 @pytest.mark.kairos
-def test_a_page_of_a_timed_plan_is_refused_before_the_search(tmp_path: Path) -> None:
+def test_the_page_of_a_timed_plan_has_its_chart_and_its_steps(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text(KILN, encoding="utf-8")
     (tmp_path / "p.pddl").write_text(POTS, encoding="utf-8")
     done = run("solve", "d.pddl", "p.pddl", "-o", "a.html", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Error: a.html is not possible here" in done.stderr
+    assert (done.returncode, done.stdout) == (0, "")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "<svg" in page and "(bake b): " in page  # a bar with its times
+    assert re.search(r"[\d.]+: \(bake b\) \[[\d.]+\]", page)
 
 
 def test_a_terminal_shows_a_chart(tmp_path: Path) -> None:
