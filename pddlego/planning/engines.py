@@ -25,16 +25,9 @@ from pddlego.pddl.conditions import (
     And,
     AtTime,
     Compare,
-    Formula,
-    Imply,
     Not,
-    Or,
     Term,
-    When,
     changed_atoms,
-    in_short,
-    parts_of,
-    walk,
 )
 from pddlego.pddl.costs import counts_cost, needs_numbers, needs_time
 from pddlego.pddl.domain import Action, DurativeAction, Predicate, Rule
@@ -44,6 +37,7 @@ from pddlego.pddl.problem import Metric, without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 from pddlego.planners import OWN, Feature, PlannerSpec, one_of, spec_of, usable
 from pddlego.planning.defined import unset_numbers, with_known_numbers
+from pddlego.planning.disjunctions import disjunctions, with_single_disjunctions
 from pddlego.planning.exact import engine_task
 from pddlego.planning.ground import PlanningError, ground, slices_of, translating, translator_task
 from pddlego.planning.kairos import NO_PROOF, solve_texts
@@ -398,9 +392,9 @@ def solve_mimir(
     mimir is not used, because its plans differ from process to process, nor the A* of 0.13, because it overlooks goals.
     """
     _refuse(search, "mimir")
-    if condition := _misread(domain, problem):
-        raise PlanningError(f"mimir reads 'or' wrongly where a condition has it more than once: {in_short(condition)}")
     if needs_numbers(domain, problem) is not None:
+        if with_single_disjunctions(domain) is not domain or disjunctions(problem.goal) > 1:
+            raise PlanningError("mimir loses one of several disjunctions ('or') of a condition in a task with numbers")
         return solve_numeric_with_mimir(*_plain_texts(domain, problem), seconds)
     return _forked("mimir", partial(_solved_by_mimir, _mimir_texts(domain, problem), seconds, heuristics))
 
@@ -417,28 +411,6 @@ def _forked(engine: str, call: Callable[[], Plan | None]) -> Plan | None:
         return in_a_fork(call, (PlanningError,))
     except ChildProcessError as error:
         raise PlanningError(f"{engine} {error}", PlanStatus.CRASHED) from error
-
-
-def _misread(domain: Domain, problem: Problem) -> str:
-    """A condition with several disjunctions, of which mimir 0.13 loses some; empty without one."""
-    conditions = [action.precondition for action in domain.schemas]
-    conditions += (rule.condition for rule in domain.derived)
-    effects = (part for action in domain.schemas for part, _ in walk(action.effect))
-    conditions += (part.condition for part in effects if isinstance(part, When))
-    return next((str(one) for one in (*conditions, problem.goal) if _disjunctions(one) > 1), "")
-
-
-def _disjunctions(condition: Formula, negated: bool = False) -> int:
-    """The number of disjunctions in a condition with negations before atoms only."""
-    match condition:
-        case Not(part=part):
-            return _disjunctions(part, not negated)
-        case Imply(condition=if_, consequence=then):
-            return (not negated) + _disjunctions(if_, not negated) + _disjunctions(then, negated)
-        case And() | Or():
-            splits = isinstance(condition, Or) != negated and len(condition.parts) > 1
-            return splits + sum(_disjunctions(part, negated) for part in condition.parts)
-    return sum(_disjunctions(part, negated) for part in parts_of(condition))
 
 
 _USE_KAIROS = "use kairos, which has wheels for Linux only"
@@ -504,6 +476,7 @@ def _mimir_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     """Write the domain and the problem as mimir reads them."""
     domain, problem = in_plain_pddl(domain, without(problem, domain.constants))
     domain, problem = _with_plain_goal(domain, problem)
+    domain = with_single_disjunctions(domain)
     types = tuple(supertype for supertype in domain.supertypes if supertype.name != ANY_TYPE)
     domain_text = str(replace(domain, name="domain", requirements=_REQUIREMENTS, supertypes=types))
     values = frozenset(value for value in problem.values if value.left != TOTAL_COST)

@@ -15,7 +15,6 @@ class Explained:
 
 
 EXPLAINED = (
-    Explained("mimir", "reads 'or' wrongly", "its version 0.13 loses disjunctions of a condition with several"),
     Explained("translator", "Got: (either", "PDDL of 1998; we write a static predicate in its place"),
     Explained("translator", "Fractional numbers", "PDDL has fractions as costs; we multiply them first"),
     Explained("translator", "AssertionError", "forall below when, or a cost alone; we write simple effects"),
