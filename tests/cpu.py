@@ -21,8 +21,8 @@ from tests.scale import IN_CI
 LIST = "PDDLEGO_CPU_LIST"
 """The variable with the file of the list, which is made when a test takes too much."""
 
-LOOPS = 30.0
-"""A test may take the time of so many loops: about 3 seconds."""
+LOOPS = 40.0
+"""A test may take the time of so many loops: about 4 seconds."""
 
 
 class Guard:

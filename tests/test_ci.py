@@ -106,7 +106,7 @@ def test_tests_that_take_too_much_time_are_listed(tmp_path: Path) -> None:
 import pytest
 from pathlib import Path
 from tests.cpu import Guard
-guard = Guard(Path({str(tmp_path / "list")!r}), lambda: 0.2 / 30)
+guard = Guard(Path({str(tmp_path / "list")!r}), lambda: 0.2 / 40)
 pytest.main(["-p", "no:cacheprovider", "--rootdir", {str(tmp_path)!r}, {str(file)!r}], plugins=[guard])
 """
     subprocess.run([sys.executable, "-c", script], cwd=CI.parent, timeout=PATIENCE, check=True)

@@ -154,7 +154,8 @@ def with_guesses(answer: str) -> str:
     return json.dumps(edit)
 
 
-@pytest.mark.parametrize("closed", [50, *(pytest.param(share, marks=pytest.mark.slow) for share in (0, 100))])
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", [0, 50, 100])
 def test_guesses_cost_no_reward_and_wrong_ones_are_corrected(closed: int) -> None:
     with pddlego.Environment("household", "edit", set={**SMALL, "closed": closed}) as environment:
         for change in (str, with_guesses):
