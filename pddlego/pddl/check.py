@@ -936,13 +936,12 @@ _BOUNDS = ("=", "<=", ">=")
 """The comparisons of durations in PDDL 2.1."""
 
 
-def _durative_defects(domain: Domain, action: DurativeAction, level: Level) -> Iterator[Defect]:
+def _durative_defects(checker: _Checker, action: DurativeAction, level: Level) -> Iterator[Defect]:
     if level < Level.TIME:
         yield _time_not_supported(action)
         return
     scope = scope_of(action.parameters)
-    checker = _Checker(domain, Where("action", action.name, "duration"), domain.constants, level)
-    checker.is_durative = True
+    checker.where, checker.is_durative = Where("action", action.name, "duration"), True
     is_right = True
     for part in conjuncts(action.duration):
         is_bound = isinstance(part, Compare) and part.operator in _BOUNDS and DURATION in (part.left, part.right)
@@ -1077,19 +1076,21 @@ def _domain_defects(domain: Domain, level: Level) -> Iterator[Defect]:
         yield Defect(DefectKind.TOO_LARGE, "types", too_many_types(domain), "", domain.supertypes[MAX_TYPES].place)
         return
     yield from _declaration_defects(domain)
+    checker = _Checker(domain, Where(":constraints"), domain.constants, level)  # one, which knows every constant
     for action in domain.actions:
         scope = scope_of(action.parameters)
-        precondition = _Checker(domain, Where("action", action.name, "precondition"), domain.constants, level)
-        yield from precondition.formula(action.precondition, scope)
-        effect = _Checker(domain, Where("action", action.name, "effect"), domain.constants, level)
-        yield from effect.effect(action.effect, scope)
+        checker.where = Where("action", action.name, "precondition")
+        yield from checker.formula(action.precondition, scope)
+        checker.where = Where("action", action.name, "effect")
+        yield from checker.effect(action.effect, scope)
     for durative in domain.durative:
-        yield from _durative_defects(domain, durative, level)
+        yield from _durative_defects(checker, durative, level)
+    checker.is_durative = False
     for rule in domain.derived:
-        checker = _Checker(domain, Where("derived predicate", rule.predicate.name), domain.constants, level)
+        checker.where = Where("derived predicate", rule.predicate.name)
         yield from checker.formula(rule.condition, scope_of(rule.predicate.parameters))
-    constraints = _Checker(domain, Where(":constraints"), domain.constants, level)
-    yield from _constraint_defects(constraints, domain.constraints)
+    checker.where = Where(":constraints")
+    yield from _constraint_defects(checker, domain.constraints)
     circle = domain.unstratified
     if circle is not None:
         fault, advice = (

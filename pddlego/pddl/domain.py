@@ -449,6 +449,8 @@ class _DomainReader:
         self.derived: list[Rule] = []
         self.durative: list[DurativeAction] = []
         self.constraints: Formula = TRUE
+        self._named = set[str]()  # the constants
+        self._bare = set[str]()  # the functions without parameters that are no constants
 
     def wrong(self, fault: str, advice: str, place: Position | None) -> None:
         self.defects.append(syntax_defect(fault, advice, place))
@@ -468,7 +470,10 @@ class _DomainReader:
         elif head == ":types":
             self.types += self._typed(part, start=1)
         elif head == ":constants":
-            self.constants += self._typed(part, start=1)
+            constants = self._typed(part, start=1)
+            self.constants += constants
+            self._named.update(constant.name for constant in constants)
+            self._bare.difference_update(constant.name for constant in constants)
         elif head == ":predicates":
             self.predicates += [self._predicate(predicate, place) for predicate, place in placed(part, 1)]
         elif head == ":functions":
@@ -506,7 +511,7 @@ class _DomainReader:
     def _functions(self, section: tuple[Sexpr, ...]) -> None:
         """Read the section `(:functions (f ?x - t) … - number)`."""
         waiting: list[Function] = []
-        parts = placed(section, 1)
+        known, parts = len(self.functions), placed(section, 1)
         for part, place in parts:
             if part == "-":
                 kind = show(next(parts, ("-", None))[0])
@@ -523,6 +528,8 @@ class _DomainReader:
             else:
                 self.wrong(f"'{show(part)}' is not a function", "write (name ?x - type …) - number", place)
         self.functions += waiting
+        bare = (function.name for function in self.functions[known:] if not function.parameters)
+        self._bare.update(name for name in bare if name not in self._named)
 
     def _action(self, part: tuple[Sexpr, ...]) -> None:
         name = show(part[1]) if len(part) > 1 else "unnamed"
@@ -544,8 +551,7 @@ class _DomainReader:
             self.actions.append(Action(name, typed, precondition, effect, place=place))
 
     def _full(self, formula: Formula) -> Formula:
-        functions = {function.name for function in self.functions if not function.parameters}
-        return with_functions(formula, functions.difference(constant.name for constant in self.constants))
+        return with_functions(formula, self._bare)
 
     def domain(self, text: str) -> Domain:
         return Domain(

@@ -1,0 +1,48 @@
+"""Files are checked in linear time, whatever they have many of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pddlego import tools
+from tests.growth import is_linear
+
+pytestmark = pytest.mark.slow
+
+
+def many(text: str, number: int) -> str:
+    """The text with a different number each time."""
+    return " ".join(text.format(one) for one in range(number))
+
+
+def domain(rest: str, predicates: str = "", types: str = "t - u u", constants: str = "") -> str:
+    head = f"(define (domain d) (:requirements :adl) (:types {types}) (:constants {constants})"
+    return f"{head} (:predicates (p) (q ?x) {predicates}) {rest})"
+
+
+def problem(objects: str = "", init: str = "(p)", rest: str = "") -> str:
+    return f"(define (problem x) (:domain d) (:objects {objects}) (:init {init}) (:goal (p)) {rest})"
+
+
+ACTION = "(:action a :parameters ({}) :precondition {} :effect {})"
+
+Files = Callable[[int], tuple[str, ...]]
+
+
+def constants_and_actions(size: int) -> tuple[str, ...]:
+    return (domain(many("(:action a{} :effect (p))", size), constants=many("c{}", 4 * size)),)
+
+
+def functions_and_rules(size: int) -> tuple[str, ...]:
+    functions = f"(:functions {many('(f{})', 4 * size)})"
+    return (domain(functions + many("(:derived (r{}) (p))", size), many("(r{})", size)),)
+
+
+@pytest.mark.parametrize(
+    "files", [constants_and_actions, functions_and_rules], ids=lambda files: files.__name__.replace("_", "-")
+)
+def test_long_files_are_checked_in_linear_time(files: Files) -> None:
+    small, large = files(250), files(2_000)
+    assert is_linear(lambda: tools.check(*small), lambda: tools.check(*large), 8)
