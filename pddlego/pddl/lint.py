@@ -183,20 +183,21 @@ def problem_warnings(domain: Domain, problem: Problem, level: Level = Level.CLAS
 def _argument_warnings(domain: Domain, part: Formula, where: Where, scope: Scope) -> Iterator[Defect]:
     """Warnings about arguments of a wider type than declared, and about variables that are bound twice."""
     for node, bound in walk(part, scope):
+        found: list[Defect] = []
         if isinstance(node, Exists | Forall):
             for variable in node.variables:
                 if variable.name in bound:
                     fault, kind = f"{variable.name} is already bound", DefectKind.SHADOWED_VARIABLE
-                    defect = warning(kind, variable.name, fault, "rename it", variable.place)
-                    yield replace(defect, where=where, part=str(node))
+                    found.append(warning(kind, variable.name, fault, "rename it", variable.place))
         elif isinstance(node, Atom):
             predicate = domain.predicates_by_name.get(node.predicate)
             for arg, wanted in zip(node.args, predicate.parameters if predicate else (), strict=False):
                 own = bound.get(arg)
                 if own is not None and _is_wider(domain, own, wanted.type):
                     fault = f"{arg} is a {own}, and {node.predicate} takes a {wanted.type}"
-                    defect = warning(DefectKind.WIDER_TYPE, arg, fault, "give it that type", node.place)
-                    yield replace(defect, where=where, part=str(node))
+                    found.append(warning(DefectKind.WIDER_TYPE, arg, fault, "give it that type", node.place))
+        printed = str(node) if found else ""  # once: a long part may have many warnings
+        yield from (replace(defect, where=where, part=printed) for defect in found)
 
 
 def _is_wider(domain: Domain, kind: str, wanted: str) -> bool:

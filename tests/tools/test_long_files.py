@@ -40,9 +40,20 @@ def functions_and_rules(size: int) -> tuple[str, ...]:
     return (domain(functions + many("(:derived (r{}) (p))", size), many("(r{})", size)),)
 
 
-@pytest.mark.parametrize(
-    "files", [constants_and_actions, functions_and_rules], ids=lambda files: files.__name__.replace("_", "-")
-)
+def shadowed_variables(size: int) -> tuple[str, ...]:
+    variables = many("?x{}", size)
+    return (domain(ACTION.format(variables, "(p)", f"(forall ({variables}) (p))")),)
+
+
+def wider_arguments(size: int) -> tuple[str, ...]:
+    predicates = f"(wide {many('?x{} - t', size)})"
+    return (domain(ACTION.format("?y - u", f"(wide {'?y ' * size})", "(p)"), predicates),)
+
+
+FILES = [constants_and_actions, functions_and_rules, shadowed_variables, wider_arguments]
+
+
+@pytest.mark.parametrize("files", FILES, ids=lambda files: files.__name__.replace("_", "-"))
 def test_long_files_are_checked_in_linear_time(files: Files) -> None:
     small, large = files(250), files(2_000)
     assert is_linear(lambda: tools.check(*small), lambda: tools.check(*large), 8)
