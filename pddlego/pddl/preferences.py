@@ -33,7 +33,7 @@ def _split(formula: Formula) -> tuple[Formula | None, tuple[Preference, ...]]:
             return replace(formula, parts=parts), preferences
         case Forall():
             rest, preferences = _split(formula.part)
-            inner = (replace(own, variables=(*formula.variables, *own.variables)) for own in preferences)
+            inner = (replace(own, variables=formula.variables + own.variables) for own in preferences)
             return None if rest is None else replace(formula, part=rest), tuple(inner)
     return formula, ()
 

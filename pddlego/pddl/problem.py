@@ -248,6 +248,10 @@ _NOT_CLASSICAL = {
 """Sections outside classical planning, with the names of their features."""
 
 
+_MOST_BOUND = 100_000
+"""The maximum number of variables of all preferences: those of a `forall` count for each preference in it."""
+
+
 def is_define(expression: tuple[Sexpr, ...], kind: str) -> bool:
     """Whether the expression begins as `(define (KIND …)`."""
     head = expression[1] if len(expression) > 1 else ()
@@ -302,6 +306,11 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     goal, of_goal = split_goal(with_functions(_read_goal(sections.get(":goal"), defects), functions))
     constraints = with_functions(read_constraints(sections.get(":constraints"), defects), functions)
     constraints, of_states = split_preferences(constraints)
+    preferences = sorted((*of_goal, *of_states), key=is_goal, reverse=True)
+    if (bound := sum(len(own.variables) for own in preferences)) > _MOST_BOUND:
+        fault = f"the preferences have {bound:,} variables, and at most {_MOST_BOUND:,} are planned with"
+        defects.append(Defect(DefectKind.TOO_LARGE, "preferences", fault, "", preferences[0].place))
+        preferences = []
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
@@ -312,7 +321,7 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
         metric=_read_metric(sections.get(":metric"), defects),
         later=frozenset(later),
         constraints=constraints,
-        preferences=tuple(sorted((*of_goal, *of_states), key=is_goal, reverse=True)),
+        preferences=tuple(preferences),
         requirements=tuple(map(show, sections.get(":requirements", ())[1:])),
     )
     slips = (*wrong_times, *_repeated(objects), *(_negated(atom, atom in problem.facts) for atom in negated))

@@ -50,7 +50,13 @@ def wider_arguments(size: int) -> tuple[str, ...]:
     return (domain(ACTION.format("?y - u", f"(wide {'?y ' * size})", "(p)"), predicates),)
 
 
-FILES = [constants_and_actions, functions_and_rules, shadowed_variables, wider_arguments]
+def preferences_below_forall(size: int) -> tuple[str, ...]:
+    preferences = many("(preference p{} (always (p)))", size)
+    rest = f"(:constraints (forall ({many('?x{}', size)}) (and {preferences})))"
+    return domain(ACTION.format("", "(p)", "(q a)"), constants="a"), problem(rest=rest)
+
+
+FILES = [constants_and_actions, functions_and_rules, shadowed_variables, wider_arguments, preferences_below_forall]
 
 
 @pytest.mark.parametrize("files", FILES, ids=lambda files: files.__name__.replace("_", "-"))
