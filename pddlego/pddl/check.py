@@ -302,8 +302,9 @@ class _Checker:
         """The defects of an effect, which must not change a derived predicate."""
         yield from self.formula(effect, scope, is_effect=True)
         costs = [part for part in conjuncts(effect) if isinstance(part, Change)]
+        outside = {*costs}
         for node, _ in walk(effect):
-            if isinstance(node, Change) and is_cost(node) and node not in costs and not self.numbers:
+            if isinstance(node, Change) and is_cost(node) and node not in outside and not self.numbers:
                 fault, advice = "a cost under 'when' or 'forall' is not supported", "write it outside"
                 yield self.defect(DefectKind.NOT_SUPPORTED, node, fault, advice)
         if sum(map(is_cost, costs)) > 1:

@@ -111,9 +111,9 @@ def changed_fluents(effect: Formula) -> Iterator[Change]:
 def numeric_part(formulas: Iterable[Formula]) -> Formula | None:
     """The first part that needs numbers: a comparison, or a change that is not a classical action cost."""
     for formula in formulas:
-        costs = [part for part in conjuncts(formula) if isinstance(part, Change) and _is_classical(part)]
+        costs = {id(part) for part in conjuncts(formula) if isinstance(part, Change) and _is_classical(part)}
         for node, _ in walk(formula):
-            if isinstance(node, Compare) or (isinstance(node, Change) and not any(node is cost for cost in costs)):
+            if isinstance(node, Compare) or (isinstance(node, Change) and id(node) not in costs):
                 return node
     return None
 

@@ -56,7 +56,56 @@ def preferences_below_forall(size: int) -> tuple[str, ...]:
     return domain(ACTION.format("", "(p)", "(q a)"), constants="a"), problem(rest=rest)
 
 
-FILES = [constants_and_actions, functions_and_rules, shadowed_variables, wider_arguments, preferences_below_forall]
+def costs(size: int) -> tuple[str, ...]:
+    effect = f"(and (p) {many('(increase (total-cost) {})', size)})"
+    return domain("(:functions (total-cost))" + ACTION.format("", "(p)", effect)), problem()
+
+
+def missing_types(size: int) -> tuple[str, ...]:
+    return domain(""), problem(many("o{}", size) + " - -" * size)
+
+
+def types_of_objects(size: int) -> tuple[str, ...]:
+    chain = " ".join(f"t{number} - t{number + 1}" for number in range(size // 4))
+    actions = many("(:action a{0} :parameters (?x - t{0}) :effect (q ?x))", size // 4)
+    return domain(actions, types=chain), problem(f"{many('o{}', size)} - t{size // 4}")
+
+
+def types_of_arguments(size: int) -> tuple[str, ...]:
+    types = f"{many('t{}', size // 4)} - u"
+    atoms = "(and (p) " + "(w ?x) " * size + ")"
+    return (domain(ACTION.format("?x - u", atoms, "(p)"), "(w ?x - t1)", types),)
+
+
+def either_of_many_types(size: int) -> tuple[str, ...]:
+    objects = f"{many('o{}', size)} - u"
+    return domain("", f"(w ?x - (either {'t ' * size} u))"), problem(objects, "(p)" + many("(w o{})", size))
+
+
+def objects_of_many_types(size: int) -> tuple[str, ...]:
+    return domain(""), problem(f"{many('o{}', size)} - (either {'t ' * size})")
+
+
+def moves(size: int) -> tuple[str, ...]:
+    action = "(:action a{0} :parameters (?x) :precondition (m{0} ?x) :effect (and (m{1} ?x) (not (m{0} ?x))))"
+    actions = " ".join(action.format(number, (number + 1) % size) for number in range(size))
+    return domain(actions, many("(m{} ?x)", size)), problem("a b", "(p)" + many("(m{0} a) (m{0} b)", size))
+
+
+FILES = [
+    constants_and_actions,
+    functions_and_rules,
+    shadowed_variables,
+    wider_arguments,
+    preferences_below_forall,
+    costs,
+    missing_types,
+    types_of_objects,
+    types_of_arguments,
+    either_of_many_types,
+    objects_of_many_types,
+    moves,
+]
 
 
 @pytest.mark.parametrize("files", FILES, ids=lambda files: files.__name__.replace("_", "-"))
