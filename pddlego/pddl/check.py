@@ -201,6 +201,7 @@ class _Checker:
         self.functions = CALCULATIONS.union((name,) for name in domain.functions_by_name)
         self.kinds: dict[str, set[str]] = defaultdict(set)
         self._printed: tuple[Formula | Metric | None, str] = None, ""
+        self._overlaps: dict[tuple[str, str], bool] = {}
         for name in names:
             self.kinds[name.name].add(name.type)
 
@@ -547,8 +548,11 @@ class _Checker:
 
     def _overlap(self, kind: str, wanted: str) -> bool:
         """Whether some object may be of both types, according to the declarations."""
-        if self.domain.is_a(kind, wanted):
-            return True
+        if (kind, wanted) not in self._overlaps:  # many atoms ask for the same types
+            self._overlaps[kind, wanted] = self.domain.is_a(kind, wanted) or self._share(kind, wanted)
+        return self._overlaps[kind, wanted]
+
+    def _share(self, kind: str, wanted: str) -> bool:
         known = self.domain.types
         if any(kind_name not in known for kind_name in (*either(kind), *either(wanted))):
             return True  # undeclared types are reported elsewhere
@@ -562,13 +566,6 @@ class _ProblemChecker(_Checker):
     def __init__(self, domain: Domain, problem: Problem, level: Level) -> None:
         super().__init__(domain, Where(":init"), (*domain.constants, *problem.objects), level)
         self.problem = problem
-        self._fits = {
-            (name, fitting)
-            for name, kinds in self.kinds.items()
-            if not name.startswith("?")
-            for kind in kinds
-            for fitting in domain.types.get(kind, ())
-        }
 
     def defects(self) -> Iterator[Defect]:
         if self.problem.domain not in (self.domain.name, "unknown"):
@@ -699,8 +696,10 @@ class _ProblemChecker(_Checker):
             advice = f"a name has no blanks, as in {'_'.join(atom.args[-2:])}" if has_more else ""
             yield self.defect(DefectKind.ARITY, atom, fault, advice)
         else:
+            types = self.domain.types
             for arg, parameter in zip(atom.args, predicate.parameters, strict=True):
-                if (arg, parameter.type) not in self._fits:
+                kinds = () if arg.startswith("?") else self.kinds.get(arg, ())
+                if not any(parameter.type in types.get(kind, ()) for kind in kinds):
                     yield from self.argument(atom, arg, parameter.type, scope)
 
     def argument(self, node: Atom | Equal, name: str, wanted: str | None, scope: Scope) -> Iterator[Defect]:
@@ -723,8 +722,10 @@ class _ProblemChecker(_Checker):
                 fault = f"object {name} is not declared"
                 declared = Reason(fault, f"add '{name} - {wanted}' to the objects{hint}", close)
                 yield self.undeclared_name(node, name, fault, scope, declared)
-        undeclared = {one for kind in (*kinds, wanted) for one in either(kind)} - {*self.domain.types}  # reported above
-        if kinds and not undeclared and not any(self.domain.is_a(kind, wanted) for kind in kinds):
+        if any(self.domain.is_a(kind, wanted) for kind in kinds):
+            return
+        undeclared = {one for kind in (*kinds, wanted) for one in either(kind)} - self.domain.types.keys()
+        if kinds and not undeclared:  # which are reported above
             taker = node.predicate if isinstance(node, Atom) else "="
             fault = f"{name} is a {'/'.join(sorted(kinds))}, but {taker} takes a {wanted} there"
             yield self.defect(DefectKind.ARGUMENT_TYPE, node, fault, "", name)

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from pddlego.pddl.conditions import (
     ANY_TYPE,
@@ -321,7 +321,7 @@ class Domain(Shown):
 
         def fits(one: str) -> bool:
             own = self.types.get(one, frozenset({one, ANY_TYPE}))
-            return any(kind in own for kind in either(wanted))
+            return not own.isdisjoint(_alternatives(wanted))
 
         return all(fits(one) for one in either(kind))
 
@@ -353,6 +353,12 @@ def too_many_types(domain: Domain) -> str:
 def either(kind: str) -> tuple[str, ...]:
     """The types that a type expression allows: `(either a b)` allows a and b."""
     return tuple(kind.strip("()").split()[1:]) if kind.startswith("(either ") else (kind,)
+
+
+@lru_cache(maxsize=1000)
+def _alternatives(kind: str) -> frozenset[str]:
+    """The types of `either` as a set: many objects are compared with the same one."""
+    return frozenset(either(kind))
 
 
 @dataclass(frozen=True)

@@ -162,8 +162,9 @@ def problem_warnings(domain: Domain, problem: Problem, level: Level = Level.CLAS
         mentioned |= {name for value in problem.values for name in arguments_in(value)}
     unused = [obj for obj in problem.sorted_objects() if obj.name not in mentioned]
     usable = set(_usable_types(domain, problem)) if unused else set()
+    useless = {own for own in {obj.type for obj in unused} if not any(domain.is_a(own, kind) for kind in usable)}
     for obj in unused:
-        if not any(domain.is_a(obj.type, kind) for kind in usable):
+        if obj.type in useless:
             fault, advice = f"object {obj.name} does not occur in :init or in the goal", "use or remove it"
             warnings.append(warning(DefectKind.UNUSED_OBJECT, obj.name, fault, advice, obj.place))
     if problem.metric is not None and level < Level.NUMBERS and not counts_cost(problem):

@@ -75,12 +75,14 @@ class World:
         self.changing = domain.changed_functions if self.is_numeric else frozenset[str]()
         self.changing |= {literal.part.left.head for literal in problem.later if isinstance(literal.part, Compare)}
         self.initial = State(problem.facts, self._initial_numbers())
+        self._kinds = {obj.type for obj in self.objects}
         self._of_type: dict[str, list[str]] = {}
 
     def of_type(self, kind: str) -> list[str]:
         """The names of all objects of a type."""
         if kind not in self._of_type:
-            self._of_type[kind] = [obj.name for obj in self.objects if self.domain.is_a(obj.type, kind)]
+            own = {one for one in self._kinds if self.domain.is_a(one, kind)}
+            self._of_type[kind] = [obj.name for obj in self.objects if obj.type in own]
         return self._of_type[kind]
 
     def _initial_numbers(self) -> dict[Term, Fraction]:
