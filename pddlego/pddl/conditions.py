@@ -725,14 +725,15 @@ def read_typed_list(part: Sequence[Sexpr], start: int = 0) -> tuple[tuple[TypedN
         if glued or word == "-" or word in TYPE_SIGNS:
             kind = glued or next(parts, (None, None))[0]
             if kind in (None, "-"):
-                untyped = " ".join(name for name, _ in waiting)
+                untyped = " ".join(name for name, _ in waiting[-3:])  # as many hyphens may follow as there are names
                 advice = "write a type there, or remove the hyphen"
                 defects.append(syntax_defect(f"the type is missing after '{untyped} -'", advice, place))
                 continue
             if not waiting:
                 fault = f"there is no name before '- {in_short(kind or ())}'"
                 defects.append(syntax_defect(fault, "write NAME - TYPE, with one type", place))
-            names += [TypedName(name, show(kind or ()), place=at) for name, at in waiting]
+            shown = show(kind or ())
+            names += [TypedName(name, shown, place=at) for name, at in waiting]
             waiting = []
         elif isinstance(word, str):
             waiting.append((word, place))
