@@ -58,6 +58,7 @@ def exclusive(domain: Domain, in_all: bool = False) -> tuple[Candidate, ...]:
         start += [
             frozenset({(one.name, ALL)}) for one in domain.predicates if one.name in moved and len(one.parameters) < 2
         ]
+    start = start[:MAX_CANDIDATES]
     waiting, seen, balanced = deque(start), set(start), list[Candidate]()
     while waiting:
         candidate = waiting.popleft()

@@ -146,12 +146,15 @@ def _unique(domain: Domain, problem: Problem) -> Iterator[Candidate]:
         Counter(fact.predicate for fact in problem.facts),
     )
     moved = {atom.predicate for action in actions for atom in action.adds}
+    needs: dict[str, list[tuple[int, bool]]] = defaultdict(list)  # how many facts an action needs, and keeps
+    for action in actions:
+        gone = {atom.predicate for atom in action.deletes}
+        for name, number in Counter(atom.predicate for atom in action.needs).items():
+            needs[name].append((number, name not in gone))
     for predicate in domain.predicates:
         name, arity = predicate.name, len(predicate.parameters)
         if name not in moved or listed[name] < 2 or arity > MAX_ARGUMENTS:
             continue
-        needs = [(sum(atom.predicate == name for atom in action.needs), action) for action in actions]
-        is_needed = any(number and all(atom.predicate != name for atom in one.deletes) for number, one in needs)
-        if is_needed and max(number for number, _ in needs) == 1:
+        if any(keeps for _, keeps in needs[name]) and max(needs[name])[0] == 1:
             candidates = (frozenset({(name, place)}) for place in (range(arity) if arity > 1 else (ALL,)))
             yield from (candidate for candidate in candidates if is_constant(candidate, actions))
