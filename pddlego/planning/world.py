@@ -324,7 +324,9 @@ class Simulator(Execution):
         self._by_argument: dict[_JoinKey, set[Atom]] = defaultdict(set)
         rules = world.domain.rules
         self.required = {
-            action.name: [atom for atom in required_atoms(action.precondition) if atom.predicate not in rules]
+            action.name: [
+                *dict.fromkeys(one for one in required_atoms(action.precondition) if one.predicate not in rules)
+            ]
             for action in world.domain.actions
         }
         self.change(start.facts, ())
@@ -376,16 +378,19 @@ class Simulator(Execution):
     def _joined(
         self, atoms: Sequence[Atom], binding: Mapping[str, str], kinds: Mapping[str, str]
     ) -> Iterator[Mapping[str, str]]:
-        if not atoms:
-            yield binding
-            return
+        self.world.work.spend(max(0, len(atoms) - _FEW))
         facts: dict[Atom, set[Atom]] = {}
         for atom in atoms:
-            facts[atom] = self._matches(atom, binding)
-            if not facts[atom]:
+            args = tuple([binding.get(arg, arg) for arg in atom.args])
+            if any(arg.startswith("?") for arg in args):
+                facts[atom] = self._matches(atom, binding)
+            if not facts.get(atom, Atom(atom.predicate, args) in self._facts):
                 return
-        first = min(atoms, key=lambda atom: len(facts[atom]))
-        rest = [atom for atom in atoms if atom is not first]
+        if not facts:
+            yield binding
+            return
+        first = min(facts, key=lambda atom: len(facts[atom]))
+        rest = [atom for atom in facts if atom is not first]
         for fact in facts[first]:
             self.world.work.spend()
             extended = self._matched(first, fact, binding, kinds)
@@ -413,6 +418,9 @@ class Simulator(Execution):
                 return None
         return extended
 
+
+_FEW = 10
+"""As many required facts of an action are looked up for each fact that is found; more count as work."""
 
 _MOST_STATES = 2_000
 """The default limit of explored states."""

@@ -92,6 +92,19 @@ def moves(size: int) -> tuple[str, ...]:
     return domain(actions, many("(m{} ?x)", size)), problem("a b", "(p)" + many("(m{0} a) (m{0} b)", size))
 
 
+def repeated_conditions(size: int) -> tuple[str, ...]:
+    return domain(ACTION.format("?x", "(and (p) " + "(q ?x) " * size + ")", "(p)")), problem("a", "(p) (q a)")
+
+
+def parameters(size: int) -> tuple[str, ...]:
+    condition = f"(and (p) {many('(q ?x{})', size)})"
+    return domain(ACTION.format(many("?x{}", size), condition, "(p)")), problem("a", "(p) (q a)")
+
+
+def sections_of_constraints(size: int) -> tuple[str, ...]:
+    return domain("(:constraints (always (p)))" * size), problem()
+
+
 FILES = [
     constants_and_actions,
     functions_and_rules,
@@ -105,6 +118,9 @@ FILES = [
     either_of_many_types,
     objects_of_many_types,
     moves,
+    repeated_conditions,
+    parameters,
+    sections_of_constraints,
 ]
 
 
