@@ -454,7 +454,7 @@ class _DomainReader:
         self.actions: list[Action] = []
         self.derived: list[Rule] = []
         self.durative: list[DurativeAction] = []
-        self.constraints: Formula = TRUE
+        self.constraints: list[Formula] = []
         self._named = set[str]()  # the constants
         self._bare = set[str]()  # the functions without parameters that are no constants
 
@@ -487,8 +487,7 @@ class _DomainReader:
         elif head in FIELDS_OF:
             self._action(part)
         elif head == ":constraints":
-            more = self._full(read_constraints(part, self.defects))
-            self.constraints = And((self.constraints, more)) if self.constraints != TRUE else more
+            self.constraints.append(self._full(read_constraints(part, self.defects)))
         elif head == ":derived" and len(rest) != 2:
             self.wrong(f"'{show(part)}' is not a rule", "write (:derived (name ?x - type …) (condition))", place)
         elif head == ":derived" and rest[0][:1] == ("not",):
@@ -570,7 +569,7 @@ class _DomainReader:
             actions=tuple(self.actions),
             derived=tuple(self.derived),
             durative=tuple(self.durative),
-            constraints=self.constraints,
+            constraints=And(tuple(self.constraints)) if self.constraints[1:] else (*self.constraints, TRUE)[0],
             text=text,
         )
 
