@@ -126,3 +126,11 @@ def test_a_file_without_errors_is_not_changed() -> None:
     commented = f"; my comment\n{DOMAIN}"
     assert pddlego.repair(commented) == tools.RepairResult(True, commented, (), ())
     assert pddlego.repair(PROBLEM) == tools.RepairResult(True, PROBLEM, (), ())
+
+
+@pytest.mark.parametrize("typed", ["extra -", "extra - -", "extra other - - -"])
+def test_a_list_of_objects_may_end_with_hyphens(typed: str) -> None:
+    problem = f"(define (problem p) (:domain d) (:objects {typed}) (:init (p)) (:goal (p)))"
+    domain = "(define (domain d) (:requirements :fluents) (:predicates (p)) (:action a :precondition (p) :effect (p)))"
+    for result in (tools.repair(problem, domain), tools.repair_files(domain, problem)[1]):
+        assert "extra" in result.text

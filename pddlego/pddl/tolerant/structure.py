@@ -388,7 +388,7 @@ def _ends_in_hyphen(word: str, following: Section) -> bool:
 
 def _typed_end(items: Sequence[Sexpr]) -> int:
     """The index of the first name without a type at the end of a typed list."""
-    return len(items) - items[::-1].index("-") + 1 if "-" in items else 0
+    return min(len(items), len(items) - items[::-1].index("-") + 1) if "-" in items else 0
 
 
 def facts(parts: Section, note: Note) -> Section:
