@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from pddlego.pddl.conditions import TRUE, And, Forall, Formula, Preference, Trajectory, parts_of
+from pddlego.pddl.conditions import TRUE, And, Forall, Formula, Preference, Trajectory, TypedName, parts_of
 
 
 def split_preferences(section: Formula) -> tuple[Formula, tuple[Preference, ...]]:
@@ -20,21 +20,20 @@ def split_goal(goal: Formula) -> tuple[Formula, list[Preference]]:
     return demanded, [replace(own, part=Trajectory("at end", (own.part,), place=own.part.place)) for own in preferences]
 
 
-def _split(formula: Formula) -> tuple[Formula | None, tuple[Preference, ...]]:
+def _split(formula: Formula, bound: tuple[TypedName, ...] = ()) -> tuple[Formula | None, tuple[Preference, ...]]:
     match formula:
-        case Preference():
-            return None, (formula,)
+        case Preference():  # those of one forall share its variables
+            return None, (replace(formula, variables=bound + formula.variables) if bound else formula,)
         case And():
-            splits = [_split(part) for part in formula.parts]
+            splits = [_split(part, bound) for part in formula.parts]
             preferences = tuple(own for _, several in splits for own in several)
             parts = tuple(part for part, _ in splits if part is not None)
             if preferences and len(parts) < 2:
                 return parts[0] if parts else None, preferences
             return replace(formula, parts=parts), preferences
         case Forall():
-            rest, preferences = _split(formula.part)
-            inner = (replace(own, variables=formula.variables + own.variables) for own in preferences)
-            return None if rest is None else replace(formula, part=rest), tuple(inner)
+            rest, preferences = _split(formula.part, bound + formula.variables)
+            return None if rest is None else replace(formula, part=rest), preferences
     return formula, ()
 
 
