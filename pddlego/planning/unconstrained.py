@@ -66,7 +66,7 @@ def without_constraints(domain: Domain, problem: Problem) -> tuple[Domain, Probl
         failed = Atom(next(names), ())
         effects = tuple(When(And(tuple(map(negated, part.parts))), failed) for part in alternatives)
         tracked.append(_Tracked((Predicate(failed.predicate, ()),), effects))
-        needed = [*(part for part in needed if part not in alternatives), Not(failed)]
+        needed = [*(part for part in needed if not isinstance(part, Or)), Not(failed)]
         goal.append(Not(failed))
     effect = And(tuple(part for own in tracked for part in own.effects))
     rewritten = replace(
@@ -98,7 +98,8 @@ def plan_keeping(domain: Domain, problem: Problem, solver: Callable[[Domain, Pro
         task = replace(domain, constraints=TRUE), replace(problem, constraints=And(tuple(needed)))
         plan = solver(*without_constraints(*task))
         states = World(domain, problem, Work())  # the solver's time is no time of the check
-        broken = [own for own in _broken(states, every, plan) if own not in needed] if isinstance(plan, Plan) else []
+        known = {*needed}
+        broken = [own for own in _broken(states, every, plan) if own not in known] if isinstance(plan, Plan) else []
         if not broken:
             return plan
         needed += broken
@@ -125,11 +126,12 @@ def quantified(
 ) -> Iterator[tuple[Trajectory, tuple[TypedName, ...]]]:
     """The constraints of a section, each with the variables of `forall` around it."""
     if isinstance(formula, Trajectory):
-        yield formula, tuple({variable.name: variable for variable in variables}.values())
+        yield formula, variables
         return
-    more = formula.variables if isinstance(formula, Forall) else ()
+    if isinstance(formula, Forall):  # its constraints share the variables: both may be many
+        variables = tuple({variable.name: variable for variable in (*variables, *formula.variables)}.values())
     for part in parts_of(formula):
-        yield from quantified(part, (*variables, *more))
+        yield from quantified(part, variables)
 
 
 def fresh_names(used: Iterable[str]) -> Iterator[str]:
