@@ -36,7 +36,7 @@ from pddlego.planning.ground import PlanningError
 from pddlego.planning.numbers import shown
 from pddlego.planning.result import Plan, Search
 from pddlego.planning.trajectories import preference_instances
-from pddlego.planning.unconstrained import REWRITTEN, fresh_names, negated, plan_keeping, track
+from pddlego.planning.unconstrained import REWRITTEN, check_size, fresh_names, negated, plan_keeping, track
 from pddlego.planning.world import World
 
 Found = TypeVar("Found")
@@ -85,6 +85,8 @@ def without_preferences(domain: Domain, problem: Problem, search: Search) -> tup
             for condition, price in ((kept if cost > 0 else Not(kept), Fraction(0)), (TRUE, abs(cost))):
                 effect = And((judged[-1], _cost(price)))  # a reward of violations is a cost of keeping
                 added.append(Action(next(names), (), And((*before, condition)), effect))
+
+    check_size(len(domain.actions) * len(effects))
 
     def changed(action: Action) -> Action:
         parts = conjuncts(action.effect)

@@ -31,6 +31,7 @@ from pddlego.pddl.conditions import (
 )
 from pddlego.pddl.costs import needs_numbers, needs_time
 from pddlego.pddl.domain import Action, Predicate
+from pddlego.planning.ground import PlanningError
 from pddlego.planning.result import Plan
 from pddlego.planning.trajectories import Monitor, instances
 from pddlego.planning.world import World
@@ -40,6 +41,9 @@ Found = TypeVar("Found")
 
 _MOST_ALTERNATIVES = 3
 """The maximum number of conditions with `or` in an action, whose operators they multiply. One fact replaces more."""
+
+_MOST_COPIES = 500_000
+"""Every action gets every constraint; this many take about ten seconds."""
 
 REWRITTEN = frozenset({"at end", "always", "sometime", "at-most-once", "sometime-after", "sometime-before"})
 
@@ -52,11 +56,12 @@ def constraints_of(domain: Domain, problem: Problem) -> Formula:
 def without_constraints(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     """The task with the same plans, without its constraints. A task with time, and constraints with times, stay.
 
-    All objects become constants of the domain, because actions may name them.
+    All objects become constants of the domain, because actions may name them. Raises `PlanningError`.
     """
     constraints = [*quantified(constraints_of(domain, problem), ())]
     if not constraints or needs_time(domain, problem) or any(own.operator not in REWRITTEN for own, _ in constraints):
         return domain, problem
+    check_size(len(domain.actions) * len(constraints) + sum(len(variables) for _, variables in constraints))
     names = fresh_names({*domain.predicates_by_name, *domain.functions_by_name})
     tracked = [track(constraint, variables, names) for constraint, variables in constraints]
     needed = [own.condition for own in tracked if own.condition != TRUE]
@@ -78,6 +83,12 @@ def without_constraints(domain: Domain, problem: Problem) -> tuple[Domain, Probl
     )
     last = And(tuple(goal))
     return replace(rewritten, text=str(rewritten)), replace(problem, objects=frozenset(), goal=last, constraints=TRUE)
+
+
+def check_size(copies: int) -> None:
+    """Raise `PlanningError` for too many `copies` of constraints in actions, and of variables in constraints."""
+    if copies > _MOST_COPIES:
+        raise PlanningError("there are too many constraints and preferences for so many actions or variables")
 
 
 def plan_keeping(domain: Domain, problem: Problem, solver: Callable[[Domain, Problem], Found], at_once: bool) -> Found:

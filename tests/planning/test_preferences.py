@@ -288,3 +288,27 @@ def test_preferences_without_a_cost_do_not_change_the_task() -> None:
     problem = walk("(at b) (preference p (at c))", "(preference q (always (at a)))", "minimize (total-time)")
     domain, plain, added = without_preferences(WALK, problem, Search())
     assert (domain, plain, added) == (WALK, replace(problem, preferences=()), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("constraints", "metric"),
+    [
+        ("(sometime (p))", "(total-cost)"),
+        ("(preference w (sometime (p)))", "(is-violated w)"),
+        (
+            f"(forall ({' '.join(f'?x{number}' for number in range(800))}) (and {'(always (p)) ' * 800}))",
+            "(total-cost)",
+        ),
+    ],
+    ids=["constraints", "preferences", "variables"],
+)
+def test_constraints_that_many_actions_would_repeat_are_refused(constraints: str, metric: str) -> None:
+    many = f"(and {constraints * (800 if 'forall' not in constraints else 1)})"
+    actions = "".join(f"(:action a{number} :effect (p))" for number in range(800))
+    domain = parse_domain(f"(define (domain d) (:predicates (p)) (:functions (total-cost)) {actions})")
+    problem = parse_problem(
+        "(define (problem x) (:domain d) (:objects a) (:init (= (total-cost) 0)) (:goal (p))"
+        f" (:constraints {many}) (:metric minimize {metric}))"
+    )
+    result = solve(domain, problem, Search("astar", "lmcut"), [EngineTurn("pyperplan", solve_strips)])
+    assert "too many constraints and preferences" in result.message
