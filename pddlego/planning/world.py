@@ -382,9 +382,11 @@ class Simulator(Execution):
         facts: dict[Atom, set[Atom]] = {}
         for atom in atoms:
             args = tuple([binding.get(arg, arg) for arg in atom.args])
-            if any(arg.startswith("?") for arg in args):
+            if any([arg[0] == "?" for arg in args]):
                 facts[atom] = self._matches(atom, binding)
-            if not facts.get(atom, Atom(atom.predicate, args) in self._facts):
+                if not facts[atom]:
+                    return
+            elif Atom(atom.predicate, args) not in self._facts:
                 return
         if not facts:
             yield binding
