@@ -1,4 +1,4 @@
-"""The page of a plan: pictures of relations, what changes, when facts are true, curves, and the state; or a chart."""
+"""The pages of plans: the states of a plan without time, with pictures and curves, and the chart of one with time."""
 
 from __future__ import annotations
 

@@ -79,12 +79,12 @@ def _reads_option(group: str, field: str, cell: Cell, counts_all: bool = False) 
 
 
 def check_effects(resolved: Resolved, matrix: Matrix, counts_all: bool) -> None:
-    """Raise `UsageError` for an option that was typed, passed from Python or set by `--set`, and that nothing reads.
+    """Raise `UsageError` for a chosen option that nothing reads.
 
     One that changes the task must be read by each mode that plays.
     """
     cells = tuple(_cells(matrix))
-    for name, typed in _typed(resolved).items():
+    for name, typed in _chosen(resolved).items():
         ignoring = [cell for cell in cells if not _is_read(name, cell, counts_all)]
         if len(ignoring) == len(cells):
             raise UsageError(f"{typed} has no effect here", _reason(name, matrix), "Remove it.")
@@ -114,10 +114,11 @@ def _options_of(name: str, by: Method) -> list[tuple[str, Option]]:
     return [(group, option) for group, kind in kinds.items() for option in options_of(kind) if option.name == name]
 
 
-def _typed(resolved: Resolved) -> Mapping[str, str]:
-    """The options that were chosen for this evaluation, each as it was typed. A switch that is off chooses nothing.
+def _chosen(resolved: Resolved) -> Mapping[str, str]:
+    """The options that were chosen for this evaluation, each in words. A switch that is off chooses nothing.
 
-    A file that holds for many commands chooses only what changes the task.
+    They are typed, passed from Python, or set by `--set`; a file and the environment, which hold for many commands,
+    choose only what changes the task.
     """
     chosen = {}
     for group, values in resolved.config.groups().items():

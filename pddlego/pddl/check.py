@@ -184,9 +184,9 @@ def _with_calls(part: Sequence[Sexpr], domain: Domain, in_effect: bool) -> Sexpr
 
 
 class _Checker:
-    """Checks one precondition, effect or rule of a domain, or a problem (see the subclass).
+    """Checks the parts of a domain, or a problem (see the subclass): one for all of them indexes the names once.
 
-    `where` is that part of the file.
+    `where` is the part of the file that is checked now.
     """
 
     is_durative = False  # whether it belongs to a durative action, whose duration has a name

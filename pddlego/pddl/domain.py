@@ -455,8 +455,8 @@ class _DomainReader:
         self.derived: list[Rule] = []
         self.durative: list[DurativeAction] = []
         self.constraints: list[Formula] = []
-        self._named = set[str]()  # the constants
-        self._bare = set[str]()  # the functions without parameters that are no constants
+        self._constant_names = set[str]()  # the constants
+        self._plain_functions = set[str]()  # the functions without parameters that are not constants
 
     def wrong(self, fault: str, advice: str, place: Position | None) -> None:
         self.defects.append(syntax_defect(fault, advice, place))
@@ -478,8 +478,8 @@ class _DomainReader:
         elif head == ":constants":
             constants = self._typed(part, start=1)
             self.constants += constants
-            self._named.update(constant.name for constant in constants)
-            self._bare.difference_update(constant.name for constant in constants)
+            self._constant_names.update(constant.name for constant in constants)
+            self._plain_functions.difference_update(constant.name for constant in constants)
         elif head == ":predicates":
             self.predicates += [self._predicate(predicate, place) for predicate, place in placed(part, 1)]
         elif head == ":functions":
@@ -487,7 +487,8 @@ class _DomainReader:
         elif head in FIELDS_OF:
             self._action(part)
         elif head == ":constraints":
-            self.constraints.append(self._full(read_constraints(part, self.defects)))
+            more = self._full(read_constraints(part, self.defects))
+            self.constraints += [more] if more != TRUE else []
         elif head == ":derived" and len(rest) != 2:
             self.wrong(f"'{show(part)}' is not a rule", "write (:derived (name ?x - type …) (condition))", place)
         elif head == ":derived" and rest[0][:1] == ("not",):
@@ -516,7 +517,7 @@ class _DomainReader:
     def _functions(self, section: tuple[Sexpr, ...]) -> None:
         """Read the section `(:functions (f ?x - t) … - number)`."""
         waiting: list[Function] = []
-        known, parts = len(self.functions), placed(section, 1)
+        before, parts = len(self.functions), placed(section, 1)
         for part, place in parts:
             if part == "-":
                 kind = show(next(parts, ("-", None))[0])
@@ -533,8 +534,8 @@ class _DomainReader:
             else:
                 self.wrong(f"'{show(part)}' is not a function", "write (name ?x - type …) - number", place)
         self.functions += waiting
-        bare = (function.name for function in self.functions[known:] if not function.parameters)
-        self._bare.update(name for name in bare if name not in self._named)
+        bare = (function.name for function in self.functions[before:] if not function.parameters)
+        self._plain_functions.update(name for name in bare if name not in self._constant_names)
 
     def _action(self, part: tuple[Sexpr, ...]) -> None:
         name = show(part[1]) if len(part) > 1 else "unnamed"
@@ -556,7 +557,7 @@ class _DomainReader:
             self.actions.append(Action(name, typed, precondition, effect, place=place))
 
     def _full(self, formula: Formula) -> Formula:
-        return with_functions(formula, self._bare)
+        return with_functions(formula, self._plain_functions)
 
     def domain(self, text: str) -> Domain:
         return Domain(
@@ -569,7 +570,7 @@ class _DomainReader:
             actions=tuple(self.actions),
             derived=tuple(self.derived),
             durative=tuple(self.durative),
-            constraints=And(tuple(self.constraints)) if self.constraints[1:] else (*self.constraints, TRUE)[0],
+            constraints=self.constraints[0] if len(self.constraints) == 1 else And(tuple(self.constraints)),
             text=text,
         )
 

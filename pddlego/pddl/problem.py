@@ -306,11 +306,12 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
     goal, of_goal = split_goal(with_functions(_read_goal(sections.get(":goal"), defects), functions))
     constraints = with_functions(read_constraints(sections.get(":constraints"), defects), functions)
     constraints, of_states = split_preferences(constraints)
+    metric = _read_metric(sections.get(":metric"), defects)
     preferences = sorted((*of_goal, *of_states), key=is_goal, reverse=True)
     if (bound := sum(len(own.variables) for own in preferences)) > _MOST_BOUND:
         fault = f"the preferences have {bound:,} variables, and at most {_MOST_BOUND:,} are planned with"
         defects.append(Defect(DefectKind.TOO_LARGE, "preferences", fault, "", preferences[0].place))
-        preferences = []
+        preferences, metric = [], None  # which counts them
     problem = Problem(
         _word(sections.get("problem", ()), "unnamed"),
         _word(sections.get(":domain", ()), "unknown"),
@@ -318,7 +319,7 @@ def _read_define(define: tuple[Sexpr, ...], defects: list[Defect]) -> ProblemRea
         frozenset(facts),
         goal=goal,
         values=frozenset(values),
-        metric=_read_metric(sections.get(":metric"), defects),
+        metric=metric,
         later=frozenset(later),
         constraints=constraints,
         preferences=tuple(preferences),

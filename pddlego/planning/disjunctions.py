@@ -5,7 +5,7 @@ A derived fact stands for each disjunction, so that no condition has more than o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pddlego.pddl import Domain
@@ -24,6 +24,7 @@ from pddlego.pddl.conditions import (
     arguments_in,
     parts_of,
     scope_of,
+    walk,
 )
 from pddlego.pddl.domain import Action, Predicate, Rule
 from pddlego.planning.unconstrained import fresh_names
@@ -57,44 +58,68 @@ class _Rewriting:
         return replace(action, precondition=condition, effect=effect)
 
     def condition(self, formula: Formula, scope: Scope) -> Formula:
-        """A condition without disjunctions, unless it has one only."""
-        return self._positive(formula, scope, False) if disjunctions(formula) > 1 else formula
+        """A condition with at most one disjunction."""
+        return self._rewritten(formula, scope, False, ()) if disjunctions(formula) > 1 else formula
 
-    def _effect(self, effect: Formula, scope: Scope) -> Formula:
+    def _effect(self, effect: Formula, scope: Scope, outer: Formula | None = None) -> Formula:
+        """An effect with the condition of `when` around it. One inside another gets both conditions."""
         match effect:
             case When():
-                return replace(effect, condition=self.condition(effect.condition, scope))
+                condition = effect.condition if outer is None else And((outer, effect.condition))
+                if any(isinstance(part, When) for part, _ in walk(effect.effect)):
+                    return self._effect(effect.effect, scope, condition)
+                return When(self.condition(condition, scope), effect.effect)
             case And():
-                return replace(effect, parts=tuple(self._effect(part, scope) for part in effect.parts))
+                return replace(effect, parts=tuple(self._effect(part, scope, outer) for part in effect.parts))
             case Forall():
-                return replace(effect, part=self._effect(effect.part, {**scope, **scope_of(effect.variables)}))
-        return effect
+                return replace(effect, part=self._effect(effect.part, {**scope, **scope_of(effect.variables)}, outer))
+        return effect if outer is None else When(self.condition(outer, scope), effect)
 
-    def _positive(self, formula: Formula, scope: Scope, negated: bool) -> Formula:
-        """A formula, or its negation, with facts in place of disjunctions and negations before atoms only."""
+    def _rewritten(self, formula: Formula, scope: Scope, negated: bool, given: tuple[Atom, ...]) -> Formula:
+        """A formula, or its negation, with facts in place of disjunctions and negations before atoms only.
+
+        It is equal where the `given` atoms, which are required beside it, are true.
+        """
         match formula:
             case Not():
-                return self._positive(formula.part, scope, not negated)
+                return self._rewritten(formula.part, scope, not negated, given)
             case Imply():
-                return self._positive(Or((Not(formula.condition), formula.consequence)), scope, negated)
+                return self._rewritten(Or((Not(formula.condition), formula.consequence)), scope, negated, given)
             case And() | Or():
-                parts = tuple(self._positive(part, scope, negated) for part in formula.parts)
-                if isinstance(formula, Or) == negated:
+                is_and = isinstance(formula, Or) == negated
+                if is_and:
+                    given += tuple(_literals(formula, negated))
+                parts = tuple(self._rewritten(part, scope, negated, given) for part in formula.parts)
+                if is_and:
                     return And(parts)
-                return parts[0] if len(parts) == 1 else self._derived(Or(parts), scope)
+                return parts[0] if len(parts) == 1 else self._derived(Or(parts), scope, given)
             case Forall() | Exists():
-                part = self._positive(formula.part, {**scope, **scope_of(formula.variables)}, negated)
+                bound = scope_of(formula.variables)
+                known = tuple(atom for atom in given if bound.keys().isdisjoint(atom.args))
+                part = self._rewritten(formula.part, {**scope, **bound}, negated, known)
                 quantifier = Forall if isinstance(formula, Exists) == negated else Exists
                 return quantifier(formula.variables, part)
         return Not(formula) if negated else formula
 
-    def _derived(self, formula: Formula, scope: Scope) -> Formula:
-        """A fact that is true when the formula is."""
+    def _derived(self, formula: Formula, scope: Scope, given: Sequence[Atom]) -> Formula:
+        """A fact that is true when the formula and the given atoms over its variables are.
+
+        Without these atoms, mimir would derive it for all objects.
+        """
         named = {*arguments_in(formula)}
-        free = tuple(TypedName(name, kind) for name, kind in scope.items() if name in named)
-        predicate = Predicate(next(self._names), free)
-        self.rules.append(Rule(predicate, formula))
-        return Atom(predicate.name, tuple(variable.name for variable in free))
+        free = {name: kind for name, kind in scope.items() if name in named}
+        needed = [atom for atom in given if all(arg in free or not arg.startswith("?") for arg in atom.args)]
+        predicate = Predicate(next(self._names), tuple(TypedName(name, kind) for name, kind in free.items()))
+        self.rules.append(Rule(predicate, And((*needed, formula)) if needed else formula))
+        return Atom(predicate.name, tuple(free))
+
+
+def _literals(formula: And | Or, negated: bool) -> Iterator[Atom]:
+    """The atoms that a conjunction requires, or the negation of a disjunction of negated atoms."""
+    for part in formula.parts:
+        atom = part.part if negated and isinstance(part, Not) else None if negated else part
+        if isinstance(atom, Atom):
+            yield atom
 
 
 def disjunctions(condition: Formula, negated: bool = False) -> int:

@@ -393,8 +393,9 @@ def solve_mimir(
     """
     _refuse(search, "mimir")
     if needs_numbers(domain, problem) is not None:
-        if with_single_disjunctions(domain) is not domain or disjunctions(problem.goal) > 1:
-            raise PlanningError("mimir loses one of several disjunctions ('or') of a condition in a task with numbers")
+        plain, task = in_plain_pddl(domain, problem)
+        if with_single_disjunctions(plain) is not plain or disjunctions(task.goal) > 1:
+            raise PlanningError(f"mimir 0.13 loses one of several disjunctions ('or') in a condition; {_USE_KAIROS}")
         return solve_numeric_with_mimir(*_plain_texts(domain, problem), seconds)
     return _forked("mimir", partial(_solved_by_mimir, _mimir_texts(domain, problem), seconds, heuristics))
 

@@ -86,9 +86,10 @@ def without_constraints(domain: Domain, problem: Problem) -> tuple[Domain, Probl
 
 
 def check_size(copies: int) -> None:
-    """Raise `PlanningError` for too many `copies` of constraints in actions, and of variables in constraints."""
+    """Raise `PlanningError` for too many `copies` of constraints in actions."""
     if copies > _MOST_COPIES:
-        raise PlanningError("there are too many constraints and preferences for so many actions or variables")
+        needed = f"{copies:,} copies of constraints and preferences in actions are needed"
+        raise PlanningError(f"{needed}, and at most {_MOST_COPIES:,} are planned with")
 
 
 def plan_keeping(domain: Domain, problem: Problem, solver: Callable[[Domain, Problem], Found], at_once: bool) -> Found:

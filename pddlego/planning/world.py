@@ -382,7 +382,7 @@ class Simulator(Execution):
         facts: dict[Atom, set[Atom]] = {}
         for atom in atoms:
             args = tuple([binding.get(arg, arg) for arg in atom.args])
-            if any([arg[0] == "?" for arg in args]):
+            if any(arg[0] == "?" for arg in args):
                 facts[atom] = self._matches(atom, binding)
                 if not facts[atom]:
                     return
@@ -422,7 +422,7 @@ class Simulator(Execution):
 
 
 _FEW = 10
-"""As many required facts of an action are looked up for each fact that is found; more count as work."""
+"""The required facts that each match looks up for free; further ones count as work."""
 
 _MOST_STATES = 2_000
 """The default limit of explored states."""
