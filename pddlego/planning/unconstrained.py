@@ -86,9 +86,9 @@ def without_constraints(domain: Domain, problem: Problem) -> tuple[Domain, Probl
 
 
 def check_size(copies: int) -> None:
-    """Raise `PlanningError` for too many `copies` of constraints in actions."""
+    """Raise `PlanningError` for too many `copies` of constraints, with their variables, in actions."""
     if copies > _MOST_COPIES:
-        needed = f"{copies:,} copies of constraints and preferences in actions are needed"
+        needed = f"{copies:,} copies of constraints, preferences and their variables are needed in actions"
         raise PlanningError(f"{needed}, and at most {_MOST_COPIES:,} are planned with")
 
 

@@ -311,4 +311,4 @@ def test_constraints_that_many_actions_would_repeat_are_refused(constraints: str
         f" (:constraints {many}) (:metric minimize {metric}))"
     )
     result = solve(domain, problem, Search("astar", "lmcut"), [EngineTurn("pyperplan", solve_strips)])
-    assert "too many constraints and preferences" in result.message
+    assert "copies of constraints, preferences" in result.message
