@@ -81,7 +81,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.fail(f"{VARIABLE} names a folder without {', '.join(absent)}")
         pytest.skip(f"{WITHOUT_SHARED}: {', '.join(absent)}")
     if left_out(item):
-        pytest.skip("slow: runs where CI=true is set, and in a landing if the change concerns it")
+        pytest.skip("slow: runs where CI=true is set; of these tests a landing runs a tenth")
     if item.get_closest_marker("terminal") and shutil.which("tmux") is None:
         _missing("tmux is not installed")
     if item.get_closest_marker("browser") and not (find_spec("playwright") and _chromium()):

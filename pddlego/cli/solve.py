@@ -160,13 +160,15 @@ def _check_unused_options(typed: list[str], used: str, overrides: Mapping[str, s
 
 
 def _page(output: Path | None, plans: int, domain: Domain, problem: Problem) -> Callable[..., None] | None:
-    """What writes the states of a plan without time as a page; None for others. Raises `UsageError`."""
+    """Return a function that writes the states of a plan as a page; None without a page, and for a task with time.
+
+    Raises `UsageError`.
+    """
     from pddlego.pddl.conditions import TRUE
     from pddlego.pddl.costs import needs_time
 
-    page = output if output is not None and output.suffix.lower() in PAGE else None
-    if needs_time(domain, problem) is not None:
-        page = None  # a chart, which `_show_plans` writes
+    is_page = output is not None and output.suffix.lower() in PAGE
+    page = output if is_page and needs_time(domain, problem) is None else None  # `_show_plans` writes the chart
     if page is not None and not {domain.constraints, problem.constraints} <= {TRUE}:
         reason = "The page shows the states of a plan, and does not judge the constraints of this task."
         raise UsageError(f"{page} is not possible here", reason, "Write the plan instead: -o plan.txt.")

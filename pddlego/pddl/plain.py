@@ -286,9 +286,14 @@ def _fresh_variables(text: str) -> Iterator[str]:
 
 
 def _is_nested(effect: Formula) -> bool:
-    """Whether planners misread an effect: a cost alone, or `forall` below `when` or `forall`."""
-    below = (inner for node in _effects(effect) if isinstance(node, When | Forall) for inner in _effects_in(node))
-    return isinstance(effect, Change) or any(isinstance(node, Forall) for part in below for node in _effects(part))
+    """Whether planners misread an effect: a cost alone, `forall` below `when` or `forall`, or `when` below `when`."""
+    misread: dict[type, tuple[type, ...]] = {When: (Forall, When), Forall: (Forall,)}
+    return isinstance(effect, Change) or any(
+        isinstance(inner, misread.get(type(node), ()))
+        for node in _effects(effect)
+        for part in _effects_in(node)
+        for inner in _effects(part)
+    )
 
 
 def _effects(effect: Formula) -> Iterator[Formula]:

@@ -24,14 +24,16 @@ from pddlego.pddl.conditions import (
     arguments_in,
     parts_of,
     scope_of,
-    walk,
 )
 from pddlego.pddl.domain import Action, Predicate, Rule
 from pddlego.planning.unconstrained import fresh_names
 
 
 def with_single_disjunctions(domain: Domain) -> Domain:
-    """The domain with derived facts in place of the disjunctions of conditions that have several."""
+    """The domain with derived facts in place of the disjunctions of conditions that have several.
+
+    No `when` is inside another one, as `in_plain_pddl` writes them. Returns the same domain if nothing has to change.
+    """
     rewriting = _Rewriting(fresh_names(domain.predicates_by_name))
     actions = tuple(map(rewriting.action, domain.actions))
     rules = [
@@ -61,19 +63,15 @@ class _Rewriting:
         """A condition with at most one disjunction."""
         return self._rewritten(formula, scope, False, ()) if disjunctions(formula) > 1 else formula
 
-    def _effect(self, effect: Formula, scope: Scope, outer: Formula | None = None) -> Formula:
-        """An effect with the condition of `when` around it. One inside another gets both conditions."""
+    def _effect(self, effect: Formula, scope: Scope) -> Formula:
         match effect:
             case When():
-                condition = effect.condition if outer is None else And((outer, effect.condition))
-                if any(isinstance(part, When) for part, _ in walk(effect.effect)):
-                    return self._effect(effect.effect, scope, condition)
-                return When(self.condition(condition, scope), effect.effect)
+                return replace(effect, condition=self.condition(effect.condition, scope))
             case And():
-                return replace(effect, parts=tuple(self._effect(part, scope, outer) for part in effect.parts))
+                return replace(effect, parts=tuple(self._effect(part, scope) for part in effect.parts))
             case Forall():
-                return replace(effect, part=self._effect(effect.part, {**scope, **scope_of(effect.variables)}, outer))
-        return effect if outer is None else When(self.condition(outer, scope), effect)
+                return replace(effect, part=self._effect(effect.part, {**scope, **scope_of(effect.variables)}))
+        return effect
 
     def _rewritten(self, formula: Formula, scope: Scope, negated: bool, given: tuple[Atom, ...]) -> Formula:
         """A formula, or its negation, with facts in place of disjunctions and negations before atoms only.
