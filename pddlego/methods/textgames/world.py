@@ -210,6 +210,12 @@ class Intention:
     continues: bool = False
 
 
+def facts_about_placeholders(knowledge: Knowledge, effects: Iterable[Iterable[Atom]]) -> Iterator[Atom]:
+    """The facts of the problem about placeholders that the effects name."""
+    names = {arg for facts in effects for fact in facts for arg in fact.args if knowledge.is_placeholder(arg)}
+    return (fact for fact in knowledge.problem.facts if not names.isdisjoint(fact.args))
+
+
 def intended(knowledge: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
     """The commands of the ladder's plan, up to the first step without a command, and the event of the whole plan."""
     steps = ladder.plan.steps if ladder.plan else ()
@@ -322,7 +328,8 @@ class GameSession:
             nothing_new = says_nothing_new(knowledge, intention.step, exchange.text, texts)
             is_compared = knowledge.written is None or knowledge.actions[intention.step.action].expect
             if intention.planned is not None and is_compared and not (difference or refused):
-                exchange = replace(exchange, effects=intention.effects)
+                unnamed = frozenset(facts_about_placeholders(knowledge, intention.effects))
+                exchange = replace(exchange, effects=intention.effects, unnamed=unnamed)
             gained, rises = answer.score - self.seen.score, knowledge.actions[intention.step.action].gains
             is_expected = not self.observing.score or not gained or (rises and gained > 0)
             if nothing_new and is_expected and not (difference or refused):

@@ -32,10 +32,11 @@ class Exchange:
 
     `score` is from 0 to 1, or None in settings without a score; `gained` is its increase. `unforeseen` is a sentence
     about a mismatch with the plan. `effects` are the facts that the plan's step makes true and those that it makes
-    false, if the game answered as the plan expected. `after` are the facts that the plan expected to be true after the
-    command; it is None if the observation states anything else. `undone` are the facts that the plan expected the
-    command to make false; None if the command was not a step of a plan, so that its effects are unknown. `refused`: the
-    game said that the command had no effect.
+    false, if the game answered as the plan expected; `unnamed` are the facts about their placeholders when the step was
+    planned, because later a placeholder may stand for another room. `after` are the facts that the plan expected to be
+    true after the command; it is None if the observation states anything else. `undone` are the facts that the plan
+    expected the command to make false; None if the command was not a step of a plan, so that its effects are unknown.
+    `refused`: the game said that the command had no effect.
     `valid_commands`, or else `kinds` and `things`, are those after this exchange if requests show them for every turn
     (see `Observations`). `continues`: the command is of the same answer as the one before.
     """
@@ -46,6 +47,7 @@ class Exchange:
     gained: float = 0.0
     unforeseen: str = ""
     effects: tuple[frozenset[Atom], frozenset[Atom]] = (frozenset(), frozenset())
+    unnamed: frozenset[Atom] = frozenset()
     after: frozenset[Atom] | None = None
     undone: tuple[str, ...] | None = ()
     refused: bool = False

@@ -169,7 +169,7 @@ def _is_door(name: str, question: AskedSentence) -> bool:
 
 
 def _from_here(stated: Stated, question: AskedSentence) -> Stated:
-    """With all exits from the agent's room, which the game describes, to one room in each direction."""
+    """With all exits from the agent's room, which the game describes, to one room in each direction, the known one."""
     places, here, unknown = question.map, question.here, question.placeholder
     if not places or not places.exit:
         return stated
@@ -192,7 +192,8 @@ def _from_here(stated: Stated, question: AskedSentence) -> Stated:
     if blocked in facts and len(said) == 1 and here and unknown:
         facts += [Atom(places.exit, (here, unknown, *said))]
     stated = replace(stated, add=tuple(dict.fromkeys(facts)))
-    behind = {fact.args[2]: fact.args[1] for fact in exits(facts) if fact.args[1] != unknown}
+    known = (fact for fact in exits(question.knowledge.problem.sorted_facts()) if fact.args[0] == here)
+    behind = {fact.args[2]: fact.args[1] for fact in (*known, *exits(facts)) if fact.args[1] != unknown}
     other = next((behind.get(fact.args[2], "") for fact in exits(facts) if fact.args[1] == unknown), "")
     return _renamed(stated, lambda name: other if other and name == unknown else name)
 

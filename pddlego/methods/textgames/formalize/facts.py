@@ -30,7 +30,7 @@ from pddlego.methods.textgames.formalize.refuted import (
     without_meaning,
 )
 from pddlego.methods.textgames.options import LEARN_FACTS, MOST_SENTENCES
-from pddlego.methods.textgames.reading.engine import matching, sentences_of
+from pddlego.methods.textgames.reading.engine import matching, sentences_of, with_present_names
 from pddlego.methods.textgames.reading.rules import LearnedRules, Pattern, ReadingRule
 from pddlego.models import Request
 from pddlego.models.base import THINKING
@@ -203,18 +203,20 @@ class LearnFacts(LearnRules):
 
     def _question(self, index: int, sentence: str, learned: LearnedRules, situation: PromptContext) -> AskedSentence:
         """The question about a sentence of an exchange, with the problem as it was read before it."""
-        exchange, task = situation.seen.history[index], situation.task
+        exchange, task, places = situation.seen.history[index], situation.task, situation.reader.map
         seen = Observations((), (*situation.seen.history[:index], self._cut(exchange, sentence, task)))
         before = replace(situation, task=task if index else "", seen=seen)
         knowledge = situation.knowledge.with_problem(self._read(learned, before).problem)
         placeholder = next_placeholder(knowledge.problem, situation)
-        effects = exchange.effects if sentence == sentences_of(exchange, task)[0] else AskedSentence.effects
+        exits = [fact.args for fact in knowledge.problem.facts if places and fact.predicate == places.exit]
+        present = with_present_names(exchange, exits, knowledge).effects
+        effects = present if sentence == sentences_of(exchange, task)[0] else AskedSentence.effects
         asked = AskedSentence(
             exchange.command or "",
             sentence,
             knowledge,
             placeholder,
-            situation.reader.map,
+            places,
             effects=effects,
             speaks_directions=self._prompts.has_own("facts-example"),
         )

@@ -74,6 +74,26 @@ def sentences_of(exchange: Exchange, task: str = "") -> tuple[str, ...]:
     return (*asked, *sentences(exchange.text), *score)
 
 
+def with_present_names(exchange: Exchange, exits: Iterable[Sequence[str]], knowledge: Knowledge) -> Exchange:
+    """An exchange whose effects have the placeholders that are now behind the same `exits`.
+
+    Effects about a placeholder without such an exit are left out: its name may stand for another room now.
+    """
+    there = {(room, direction): other for room, other, direction in exits}
+    behind = [fact.args for fact in exchange.unnamed if len(fact.args) == 3 and knowledge.is_placeholder(fact.args[1])]
+    found = {name: there[room, direction] for room, name, direction in sorted(behind) if (room, direction) in there}
+    lost = {name for _, name, _ in behind} - found.keys()
+    true, false = (
+        frozenset(
+            Atom(fact.predicate, tuple(found.get(arg, arg) for arg in fact.args))
+            for fact in facts
+            if lost.isdisjoint(fact.args)
+        )
+        for facts in exchange.effects
+    )
+    return replace(exchange, effects=(true, false)) if behind else exchange
+
+
 def read_news(situation: PromptContext, rules: Sequence[ReadingRule] | None = None) -> ReadResult:
     """Read the new observations with `rules`; None for those of the setting."""
     rules = situation.reader.rules if rules is None else rules
@@ -205,7 +225,8 @@ class _Reading:
 
     def _changes(self, exchange: Exchange) -> Iterator[tuple[Atom, bool, bool]]:
         """The effects about known objects: each fact under its present name, its new value, and its present one."""
-        for fact, holds in exchange.changes:
+        exits = self.facts.get(self.given.map.exit, ()) if self.given.map else ()
+        for fact, holds in with_present_names(exchange, exits, self.knowledge).changes:
             args = tuple(self.renamed.get(arg, arg) for arg in fact.args)
             if all(arg in self.types or arg in self.constants for arg in args):
                 yield Atom(fact.predicate, args), holds, next(self._known(fact.predicate, args), None) is not None

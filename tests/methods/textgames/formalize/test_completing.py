@@ -19,7 +19,7 @@ from pddlego.methods.textgames.formalize.question import Example, narrow_schema,
 from pddlego.methods.textgames.loading import load
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.models.prompts import Prompts
-from pddlego.pddl import Atom
+from pddlego.pddl import Atom, TypedName
 
 loaded = cache(load)
 prompts = cache(Prompts)
@@ -201,3 +201,16 @@ def test_a_way_without_a_direction_takes_none_that_leads_elsewhere() -> None:
         assert bool(re.search(pattern, exit_)) == (direction in ("east", "south"))
         stated = parse_facts(json.dumps({"add": [exit_]}), asked.knowledge.domain)
         assert bool(completed_facts(stated, asked).add) == (direction != "west")
+
+
+def test_a_new_placeholder_behind_a_known_exit_is_the_room_there() -> None:
+    asked = probe("coin", "kitchen", "open door to north", "It swings open to the North.").question
+    known = {Atom("connected", ("kitchen", "loc1", "north")), Atom("closed_door", ("kitchen", "loc1"))}
+    before = asked.knowledge.problem
+    objects = before.objects | {TypedName("loc1", "location")}
+    problem = replace(before, objects=objects, facts=before.facts | known)
+    asked = replace(asked, knowledge=asked.knowledge.with_problem(problem))
+    answer = {"add": ["(connected kitchen loc3 north)"], "delete": ["(closed_door kitchen loc3)"]}
+    completed = completed_facts(parse_facts(json.dumps(answer), asked.knowledge.domain), asked)
+    assert [*map(str, completed.add)] == ["(connected kitchen loc1 north)"]
+    assert [*map(str, completed.delete)] == ["(closed_door kitchen loc1)"]

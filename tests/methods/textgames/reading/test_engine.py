@@ -16,6 +16,7 @@ from tests.methods.textgames.reading.rule_writer import BEHIND, COIN, HERE
 
 KITCHEN = "You are in the kitchen. To the North you see a closed oak door. To the East you see the hall."
 RULES = tuple(map(ReadingRule.model_validate, COIN))
+WAY = "connected"
 
 
 def read_history(seen: PromptContext, start: Knowledge, learned: LearnedRules) -> ReadResult:
@@ -247,3 +248,27 @@ def test_the_text_of_a_refused_command_is_not_left_unread(coin: GameSetting) -> 
         seen = replace(seen, seen=Observations((exchange,), (exchange,)))
         found = read_history(seen, coin.start, LearnedRules(RULES))
         assert bool(found.unread) is not refused
+
+
+@pytest.mark.parametrize("is_silent", [False, True])
+def test_effects_about_a_room_without_a_name_are_about_the_same_exit_under_other_rules(
+    coin: GameSetting, is_silent: bool
+) -> None:
+    texts = ("A hole is in the South.", "To the North you see a closed oak door.", "Click.")
+    seen = situation(coin, f"You are in the kitchen. {' '.join(texts[:2])}", ("open door to north", texts[2]))
+    planned = result(coin, f"You are in the kitchen. {texts[1]}").problem
+    closed, exits = (frozenset(one for one in planned.facts if one.predicate == name) for name in ("closed_door", WAY))
+    assert {str(fact) for fact in closed} == {"(closed_door kitchen loc1)"}
+    first, opened = seen.seen.history
+    opened = replace(opened, effects=(frozenset(), closed), unnamed=closed | exits)
+    opened = replace(opened, after=frozenset() if is_silent else None)
+    seen = replace(seen, seen=Observations((opened,), (first, opened)))
+    hole = {"sentence": "A hole is in the {d}.", "find": [HERE, BEHIND], "add": ["(visited ?here)"]}
+    click = {"sentence": "Click.", "ignore": True}
+    rules = LearnedRules((*RULES, *map(ReadingRule.model_validate, (hole, click))))
+    found = read_history(seen, coin.start, rules)
+    assert "kitchen loc1 south" in facts(found, WAY)  # the door's room has another number now
+    assert facts(found, "closed_door") == (set() if is_silent else {"kitchen loc2"})
+    assert [str(fact) for _, fact, _ in found.unmet] == ([] if is_silent else ["(closed_door kitchen loc2)"])
+    without = LearnedRules(tuple(one for one in rules.rules if "door" not in "".join(one.sentence)))
+    assert read_history(seen, coin.start, without).unmet == ()  # no exit is left that the effect may be about
