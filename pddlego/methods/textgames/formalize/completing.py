@@ -52,7 +52,8 @@ def as_exit(stated: Stated, question: AskedSentence) -> Atom | None:
     said = {name for _, _, name in name_spans(question.sentence, places.directions)}
     said -= {name for _, _, name in name_spans(question.command, places.directions)}
     left = sorted(said - stated.names)
-    rooms = (name for name in stated.add[0].args if question.known.get(name, places.room) == places.room)
+    names = (*sorted(question.mentioned()), *stated.add[0].args)  # "The Attic lies north" may be `attic_lies` in a fact
+    rooms = (name for name in names if question.known.get(name, places.room) == places.room)
     place = next((name for name in rooms if name != question.here), question.placeholder)
     return Atom(places.exit, (question.here, place, left[0])) if left and place and question.here else None
 

@@ -309,7 +309,7 @@ class LearnFacts(LearnRules):
         Those of the first answer may also not differ from what a sentence of the same form means.
         """
         read = completed_facts(stated, question) if self._checked else stated
-        if self._checked and is_first and (exit_ := as_exit(read, question)):
+        if self._checked and is_first and (exit_ := as_exit(read if read.add else stated, question)):
             raise ValueError(f"'{exit_.args[-1]}' is a direction: if a way leads there, answer {exit_}")
         rule, terms = lift(read if read.add or read.delete else stated, question)
         if not (read.add or read.delete) and (stated.add or stated.delete):

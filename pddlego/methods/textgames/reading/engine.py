@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -26,7 +26,7 @@ from pddlego.methods.textgames.reading.rules import (
     whole_group,
 )
 from pddlego.methods.textgames.reading.template import ASCII_LOWER, Values, sentences, split_list, split_name
-from pddlego.methods.textgames.settings import ReaderRules
+from pddlego.methods.textgames.settings import MapRule, ReaderRules
 from pddlego.pddl import Atom, Edit, Problem, SectionEdit, TypedName, apply_edit, edit_between, to_name
 from pddlego.pddl.names import is_name
 from pddlego.util.text import filled, names_in
@@ -203,6 +203,8 @@ class _Reading:
         """Apply the rules to an exchange: first those with `text`, in their order, then the others by sentence."""
         for note in [predicate for predicate in self.facts if predicate.startswith(NOTE)]:
             del self.facts[note]
+        map_rule = self.given.map
+        visited = frozenset(self.facts.get(map_rule.visited, ())) if map_rule else frozenset()
         for number, rule in enumerate(self.rules):
             for names in _matches(rule, exchange, task) if rule.text else ():
                 self._apply_with(number, names)
@@ -210,6 +212,8 @@ class _Reading:
         if not self.rules or not all(rule.text for rule in self.rules):
             found = sentences_of(exchange, task)
             unread = [one for one in found if not self._read_sentence(one, command)]
+        if map_rule is not None:
+            self._name_entered_room(exchange, map_rule, visited)
         changes = [*self._changes(exchange)]
         # The text says nothing but what the step does. It is one of this problem if the problem has what it deletes.
         is_planned = exchange.after is not None and all(holds or is_so for _, holds, is_so in changes)
@@ -222,6 +226,15 @@ class _Reading:
                 (self._add if holds else self._drop)(fact.predicate, fact.args)
             elif is_so != holds:
                 self.unmet.append((index, fact, holds))
+
+    def _name_entered_room(self, exchange: Exchange, map_rule: MapRule, visited: Collection[tuple[str, ...]]) -> None:
+        """Merge the placeholder that the plan's step led to with the room where the agent is, if that one is new."""
+        here = self.facts.get(map_rule.here, set())
+        if len(here) == 1 and here.isdisjoint(visited):
+            ((room,),) = here
+            for fact, holds, _ in [*self._changes(exchange)]:
+                if holds and fact.predicate == map_rule.here and fact.args != (room,):
+                    self._merge(fact.args[0], room, {})
 
     def _changes(self, exchange: Exchange) -> Iterator[tuple[Atom, bool, bool]]:
         """The effects about known objects: each fact under its present name, its new value, and its present one."""

@@ -144,6 +144,7 @@ def test_completing_twice_changes_nothing(name: str, data: st.DataObject) -> Non
     [
         ("", "The pantry lies north of here.", ["(item_at pantry kitchen)"], "(connected kitchen pantry north)"),
         ("", "The pantry lies north of here.", ["(connected kitchen pantry north)"], "None"),
+        ("", "The hall lies north of here.", ["(item_at hall_lies kitchen)"], "(connected kitchen hall north)"),
         ("", "A wall is north.", [], "None"),
         ("", "The pantry is near.", ["(item_at pantry kitchen)"], "None"),
         ("move north", "You walk north into the pantry.", ["(at pantry)"], "None"),
@@ -153,6 +154,10 @@ def test_a_direction_without_a_fact_is_asked_about_in_a_game_without_examples(
     command: str, sentence: str, facts: list[str], exit_: str
 ) -> None:
     asked = probe("coin", "kitchen", command, sentence).question
+    problem = replace(
+        asked.knowledge.problem, objects=asked.knowledge.problem.objects | {TypedName("hall", "location")}
+    )
+    asked = replace(asked, knowledge=asked.knowledge.with_problem(problem))
     stated = parse_facts(json.dumps({"add": facts}), asked.knowledge.domain)
     assert str(as_exit(stated, replace(asked, speaks_directions=False))) == exit_
     assert as_exit(stated, asked) is None

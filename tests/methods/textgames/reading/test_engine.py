@@ -272,3 +272,16 @@ def test_effects_about_a_room_without_a_name_are_about_the_same_exit_under_other
     assert [str(fact) for _, fact, _ in found.unmet] == ([] if is_silent else ["(closed_door kitchen loc2)"])
     without = LearnedRules(tuple(one for one in rules.rules if "door" not in "".join(one.sentence)))
     assert read_history(seen, coin.start, without).unmet == ()  # no exit is left that the effect may be about
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_the_room_that_the_agent_enters_is_the_one_its_step_leads_to(coin: GameSetting, is_known: bool) -> None:
+    before = f"You are in the pantry. You are in the kitchen. {KITCHEN}" if is_known else KITCHEN
+    seen = situation(coin, before, ("move north", "You are in the pantry."))
+    exits = frozenset(one for one in result(coin, KITCHEN).problem.facts if one.predicate == WAY)
+    first, moved = seen.seen.history
+    effects = frozenset({Atom("at", ("loc1",))}), frozenset({Atom("at", ("kitchen",))})
+    moved = replace(moved, effects=effects, unnamed=exits)
+    found = read_history(replace(seen, seen=Observations((moved,), (first, moved))), coin.start, LearnedRules(RULES))
+    assert ("kitchen pantry north" in facts(found, WAY)) is not is_known  # a room that was visited may be a wrong name
+    assert [str(fact) for _, fact, _ in found.unmet] == (["(at loc1)"] if is_known else [])
