@@ -166,7 +166,9 @@ def test_an_episode_is_stepped_through_with_keys(page: Any) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_selector("#sides .lines")
-    assert page.locator("#step").inner_text().startswith("step 0 of ")
+    assert page.locator("#step").inner_text().startswith("step 19 of 19"), "a finished episode opens at its end"
+    page.keyboard.press("Home")
+    page.wait_for_function("document.querySelector('#step').textContent.startsWith('step 0 of 19')")
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
