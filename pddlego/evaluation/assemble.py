@@ -78,8 +78,9 @@ def evaluating(setup: Setup, path: Path, about: Mapping[str, Any] | None = None)
             waiting = [cell for cell in cells if cell not in known]
 
             def player(cell: Cell) -> Iterator[Event]:
-                before = takewhile(cell.__ne__, read_cells(path)) if setup.config.run.carry else ()
-                return play(cell, setup, planner, limiter, carried=_carried(store, cell, before))
+                before = takewhile(cell.__ne__, read_cells(path))
+                carried = _carried(store, cell, before) if setup.config.run.carry else None
+                return play(cell, setup, planner, limiter, carried=carried)
 
             with _executor(setup, player, limiter, ledger) as executor:
                 evaluation = Runner(waiting, store, executor, workers=setup.workers)

@@ -35,12 +35,12 @@ def play(
     *,
     approver: Approver | None = None,
     person: Person | None = None,
-    carried: str = "",
+    carried: str | None = None,
 ) -> Timed:
     """Play a cell with a new model.
 
     `approver` approves actions, `person` types commands in modes that need it, and `carried` is the text of an earlier
-    episode. Raises `PddlegoError` for errors before the first event.
+    episode, empty in the first; None if none is handed on. Raises `PddlegoError` for errors before the first event.
     """
     continuation = setup.continued.get(cell)
     own_limiter = CellLimiter(limiter, cell.label) if isinstance(limiter, SharedLimiter) else limiter
@@ -51,7 +51,8 @@ def play(
         retries=setup.config.limits.retries,
         approver=approver,
         person=person,
-        first_text=carried,
+        first_text=carried or "",
+        hands_on=carried is not None,
         restart=continuation.restart if continuation else None,
     )
     return setup.played_in(cell).play(cell, tools)

@@ -30,7 +30,7 @@ from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.folders import MANIFEST
 from pddlego.runs.journal import Timed, event_value, read_journal
-from pddlego.runs.store import first_text, read_configuration, recorded_setting
+from pddlego.runs.store import begun_with, read_configuration, recorded_setting
 from pddlego.util.text import one_line
 
 
@@ -210,6 +210,7 @@ def _play_again(recorded: Recorded, planner: Planner) -> Timed:
     refuse_removed(trace.begun.mode)
     judged = [(event.what, Decision(event.decision, event.text)) for event in trace.all(Judged)]
     answers = [(call.request, call.completion) for call in trace.calls]
+    carried = begun_with(trace, parse_mode(trace.begun.mode).mode.carries.kind)
     transcript = TranscriptModel(answers, str(recorded.path), trace.begun.model)
     tools = Tools(
         model=transcript,
@@ -217,7 +218,8 @@ def _play_again(recorded: Recorded, planner: Planner) -> Timed:
         limits=trace.begun.limits,
         retries=recorded.config.limits.retries,
         approver=RecordedApprover(judged),
-        first_text=first_text(trace, parse_mode(trace.begun.mode).mode.carries.kind),
+        first_text=carried or "",
+        hands_on=carried is not None,
         recorded=trace,
     )
     return recorded.played.play(recorded.cell, tools)

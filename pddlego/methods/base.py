@@ -397,8 +397,9 @@ class Tools:
     """The tools of a method to play one cell.
 
     `limits` are the user's limits of the episode. `person` asks a person for one of the possible commands, in modes
-    that need a person. `first_text` is the text that the episode begins from (`Carried`). In a replay, `recorded` is
-    the recorded episode: `model` and `approver` repeat their answers, and the method makes a `person` from it.
+    that need a person. `first_text` is the text that the episode begins from (`Carried`), and `hands_on` whether the
+    text that it ends with is for a later one. In a replay, `recorded` is the recorded episode: `model` and `approver`
+    repeat their answers, and the method makes a `person` from it.
     `restart` is a value of the method that describes the point at which this episode continues a recorded one.
     """
 
@@ -409,6 +410,7 @@ class Tools:
     approver: Approver | None = None
     person: Callable[[tuple[str, ...]], str] | None = None
     first_text: str = ""
+    hands_on: bool = False
     recorded: Trace | None = None
     restart: Any = None
 

@@ -593,7 +593,13 @@ def kept_text(folder: Path, summaries: Iterable[Summary], codec: Codec, kind: st
 
 def first_text(trace: Trace, kind: str) -> str:
     """The text of a `kind` with which an episode began; empty if it began without one."""
-    return str(trace.started.details.get(kind) or "") if trace.started is not None else ""
+    return begun_with(trace, kind) or ""
+
+
+def begun_with(trace: Trace, kind: str) -> str | None:
+    """The text of a `kind` that was handed to an episode, perhaps an empty one; None if none is handed on."""
+    text = trace.started.details.get(kind) if trace.started is not None else None
+    return None if text is None else str(text)
 
 
 def last_text(trace: Trace, kind: str) -> str:

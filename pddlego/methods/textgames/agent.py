@@ -130,7 +130,7 @@ def _started(episode: EpisodeSetup, model: Model, file: Mapping[str, str]) -> St
             "map": setting.map.model_dump() if setting.map else None,
             **({"writes_domain": True} if episode.writes_domain else {}),
             **({DOMAIN.kind: begun_with} if episode.writes_domain and begun_with else {}),
-            **({RULES.kind: rules} if (rules := setting.start.learned.text) else {}),
+            **({RULES.kind: rules} if (rules := setting.start.learned.text) or setting.asking.rules else {}),
             **({TRANSITIONS.kind: taught} if (taught := setting.sources.get(TRANSITIONS.option)) else {}),
             **({GAME_FILE: file} if file else {}),
             **({ENGINE: engine} if (engine := _engine(setting.packages)) else {}),

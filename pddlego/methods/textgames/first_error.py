@@ -28,7 +28,7 @@ from pddlego.pddl.conditions import read_atom, read_typed_list
 from pddlego.pddl.edit import EntryKind
 from pddlego.pddl.sexpr import read_sexprs
 from pddlego.planning import PlanStatus
-from pddlego.runs.store import first_text, last_text
+from pddlego.runs.store import begun_with, last_text
 from pddlego.runs.summary import LastingError, unusable_answer
 
 
@@ -204,7 +204,7 @@ def check_running(
 def _checker(trace: Trace, setting: GameSetting, model: Model | None) -> Checker | GameReader:
     started = trace.begun
     variant = parse_variant(started.mode, MODES)
-    setting = setting_for(setting, variant, first_text(trace, variant.mode.carries.kind))
+    setting = setting_for(setting, variant, begun_with(trace, variant.mode.carries.kind))
     seed = started.seed or 0
     reference = make_reference(setting, seed) if model is None else Reference(setting, model)
     plans = variant.mode.name in PLANNING

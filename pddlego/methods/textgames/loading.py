@@ -455,19 +455,21 @@ def searches(setting: GameSetting, mode: str) -> tuple[Search, ...]:
 def setting_for(setting: GameSetting, variant: Variant, text: str | None = None) -> GameSetting:
     """The setting without the parts that a variant removes, and without a domain if the model writes the domain.
 
-    A model that writes a domain or rules begins from `text`, or without one if it is empty; None stands for the text of
-    `--from`.
+    A model that writes a domain or rules begins from `text`, or from that of `--from` if it is empty or None. Mode
+    `edit` asks for rules if there is a text, also an empty one: they are handed on.
+
     Raises `UsageError` for a part that the setting does not have, and for an invalid text.
     """
     setting, carries = without_parts(setting, variant.without), variant.mode.carries
-    text = setting.sources.get(carries.option, "") if text is None else text
+    is_handed_on, text = text is not None, text or setting.sources.get(carries.option, "")
     if carries == RULES:
         notes, learns = f"prompts/{setting.asking.prompts}/notes.j2", variant.mode.name in LEARNING
         if learns and notes not in setting.sources:
             what, reason = f"{setting.name} cannot be played in mode {variant.mode.name}", f"It has no {notes}."
             raise UsageError(what, reason, "Write there which facts to state, or choose another game or --mode.")
         start = _with_rules(setting.start, text, given=setting.reader.given if learns else ())
-        return replace(setting, sources={**setting.sources, RULES.option: text}, start=start)
+        asking = replace(setting.asking, rules=not learns and (is_handed_on or bool(text)))
+        return replace(setting, sources={**setting.sources, RULES.option: text}, start=start, asking=asking)
     if carries != DOMAIN:
         return replace(setting, sources={**setting.sources, carries.option: text}) if carries.kind else setting
     reference = reference_of(setting.start)

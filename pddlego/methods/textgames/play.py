@@ -50,7 +50,7 @@ from pddlego.pddl import parse_problem
 from pddlego.planning import Planner
 from pddlego.runs.cells import Cell
 from pddlego.runs.journal import Timed
-from pddlego.runs.store import first_text
+from pddlego.runs.store import begun_with
 
 
 def make_method(mode: str, setting: GameSetting, seed: int, person: Person | None = None) -> Formalizer:
@@ -79,7 +79,7 @@ def _formalizer(name: str, setting: GameSetting, seed: int, person: Person | Non
     tolerant, checked = "tolerance" not in without, "check" not in without
     commands = prompts, checked, plain, checked and "sequences" not in without
     look = "look" not in without and any(rung.explores for rung in setting.start.ladder)
-    edit = PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched, look)
+    edit = PddlEdit(prompts, tolerant, plain, protocol.ignores_unmatched, look, asking.rules and tolerant)
     learning = prompts, setting.start, edit, checked, with_opinion if "opinions" in without else None
     with_domain = prompts, setting.start, _terms(setting, without), tolerant
     of_modes: Mapping[str, Callable[[], Formalizer]] = {
@@ -213,9 +213,11 @@ def _episode_of(cell: Cell, setting: GameSetting, options: TextGameOptions, tool
     """
     limits, variant = tools.limits, parse_variant(cell.mode, MODES)
     repeated = tools.restart.repeated if tools.restart else None
-    text = tools.first_text if repeated is None else first_text(repeated, variant.mode.carries.kind)
+    text = tools.first_text if tools.hands_on else tools.first_text or None
+    if repeated is not None:
+        text = begun_with(repeated, variant.mode.carries.kind)
     return EpisodeSetup(
-        setting_for(setting, variant, text or None),
+        setting_for(setting, variant, text),
         cell.seed,
         cell.mode,
         replace(limits, steps=setting.max_steps if limits.steps is None else limits.steps),

@@ -24,7 +24,7 @@ from pddlego.methods.textgames.play import make_method
 from pddlego.methods.textgames.settings import GameSetting
 from pddlego.methods.textgames.world import Restart
 from pddlego.pddl import PddlSyntaxError, Problem, parse_problem
-from pddlego.runs.store import first_text
+from pddlego.runs.store import begun_with, first_text
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class RecordedGame:
     @cached_property
     def setting(self) -> GameSetting:
         """The setting without the removed parts, and with the text that the episode began with."""
-        return setting_for(self.loaded, self.variant, first_text(self.trace, self.variant.mode.carries.kind))
+        return setting_for(self.loaded, self.variant, begun_with(self.trace, self.variant.mode.carries.kind))
 
     @property
     def plans(self) -> bool:

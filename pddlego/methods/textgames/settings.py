@@ -323,11 +323,15 @@ class Removable:
 
 @dataclass(frozen=True)
 class EndpointAsking:
-    """The folder of the prompts, patterns of commands that are hidden from the model, and the paper's protocol."""
+    """The folder of the prompts, patterns of commands that are hidden from the model, and the paper's protocol.
+
+    `rules`: requests for changes ask for rules that read later sentences, too.
+    """
 
     prompts: str = ""
     hidden: tuple[str, ...] = ()
     protocol: Protocol = field(default_factory=Protocol)
+    rules: bool = False
 
     def shown(self, commands: tuple[str, ...]) -> tuple[str, ...]:
         """The commands that are not hidden from the model."""

@@ -210,10 +210,11 @@ class Intention:
     continues: bool = False
 
 
-def facts_about_placeholders(knowledge: Knowledge, effects: Iterable[Iterable[Atom]]) -> Iterator[Atom]:
-    """The facts of the problem about placeholders that the effects name."""
-    names = {arg for facts in effects for fact in facts for arg in fact.args if knowledge.is_placeholder(arg)}
-    return (fact for fact in knowledge.problem.facts if not names.isdisjoint(fact.args))
+def _with_effects(exchange: Exchange, effects: tuple[frozenset[Atom], frozenset[Atom]], known: Knowledge) -> Exchange:
+    """The exchange with the effects of its step, and what is known of the placeholders that they name."""
+    names = {arg for facts in effects for fact in facts for arg in fact.args if known.is_placeholder(arg)}
+    unnamed = frozenset(fact for fact in known.problem.facts if not names.isdisjoint(fact.args))
+    return replace(exchange, effects=effects, unnamed=unnamed)
 
 
 def intended(knowledge: Knowledge, ladder: LadderResult) -> tuple[tuple[Intention, ...], Planned]:
@@ -328,8 +329,7 @@ class GameSession:
             nothing_new = says_nothing_new(knowledge, intention.step, exchange.text, texts)
             is_compared = knowledge.written is None or knowledge.actions[intention.step.action].expect
             if intention.planned is not None and is_compared and not (difference or refused):
-                unnamed = frozenset(facts_about_placeholders(knowledge, intention.effects))
-                exchange = replace(exchange, effects=intention.effects, unnamed=unnamed)
+                exchange = _with_effects(exchange, intention.effects, knowledge)
             gained, rises = answer.score - self.seen.score, knowledge.actions[intention.step.action].gains
             is_expected = not self.observing.score or not gained or (rises and gained > 0)
             if nothing_new and is_expected and not (difference or refused):

@@ -116,6 +116,7 @@ def _problem_request(
     schema: Mapping[str, Any] | None = None,
     plain_requests: bool = False,
     look: bool = False,
+    rules: bool = False,
 ) -> Request:
     """The request for an edit or a whole problem file, as `purpose` says; `schema` is that of the answer.
 
@@ -124,7 +125,16 @@ def _problem_request(
     domain = situation.knowledge.domain
     in_short = outline(domain, (*situation.knowledge.only_planned, *situation.knowledge.unused))
     situation = replace(situation, offered=look)
-    system = prompts.render(purpose, domain=domain.text, outline=in_short, task=situation.task, look=situation.offered)
+    system = prompts.render(
+        purpose,
+        domain=domain.text,
+        outline=in_short,
+        task=situation.task,
+        look=situation.offered,
+        rules=rules,
+        directions=tuple(situation.reader.map.directions) if situation.reader.map else (),
+        placeholder=situation.knowledge.placeholder,
+    )
     user = prompts.render(
         "problem",
         purpose=purpose,
@@ -276,17 +286,19 @@ class PddlEdit:
         plain_requests: bool = False,
         ignores_unmatched: bool = False,
         look: bool = False,
+        rules: bool = False,
     ) -> None:
         self._prompts, self._tolerant, self._plain_requests = prompts, tolerant, plain_requests
-        self._schema = {} if plain_requests else LOOK_SCHEMA if look else EDIT_SCHEMA
+        self._look, self._rules = look and not plain_requests, rules and not plain_requests
+        self._schema = {} if plain_requests or rules else LOOK_SCHEMA if look else EDIT_SCHEMA
         self._unfit = () if ignores_unmatched else _UNFIT
         self._whole = PddlGen(prompts, tolerant, plain_requests, look)
 
     def request(self, situation: PromptContext) -> Request:
         if situation.retry.repeated >= WHOLE:
             return self._whole.request(situation)
-        look = self._schema is LOOK_SCHEMA
-        return _problem_request(self._prompts, "edit", situation, self._schema, self._plain_requests, look)
+        plain, look, rules = self._plain_requests, self._look, self._rules
+        return _problem_request(self._prompts, "edit", situation, self._schema, plain, look=look, rules=rules)
 
     def read(self, answer: str, situation: PromptContext) -> ProblemProposal:
         """Apply the edit in an answer to the last accepted problem. The edit is accepted or rejected as a whole.
@@ -298,7 +310,7 @@ class PddlEdit:
         if _WHOLE_FILE.search(text):
             return self._whole.read(text, situation)
         try:
-            edit, repairs = read_edit(text, self._tolerant, self._schema is LOOK_SCHEMA)
+            edit, repairs = read_edit(text, self._tolerant, self._look)
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not text.strip())
             invalid = cut_off() if unfinished else Feedback("invalid answer", f"{error}.")

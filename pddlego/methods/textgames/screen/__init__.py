@@ -16,6 +16,7 @@ from pddlego.episode.trace import Step, Trace
 from pddlego.methods.base import parse_variant
 from pddlego.methods.textgames.events import DONE, NOT_YET, FactsChecked, Observed, Planned, status_of
 from pddlego.methods.textgames.options import MODES, PLANNING
+from pddlego.methods.textgames.screen.actions import actions_lines, learns_actions
 from pddlego.methods.textgames.screen.drawing import hidden_rooms, map_parts
 from pddlego.methods.textgames.screen.map import DrawnHouse, draw_map, fits, house_of, recipe_of, words_of
 from pddlego.methods.textgames.screen.reading import reading_lines
@@ -530,6 +531,7 @@ SCREEN = Screen(
         Tab("rules", rules_lines, has_rules),
         Tab("problem", _problem_lines),
         Tab("domain", _domain_lines, lambda trace: GameView(trace).writes_domain),
+        Tab("actions", actions_lines, learns_actions),
         Tab(
             "ladder",
             lambda step, glyphs: list(_ladder_lines_in_full(step, glyphs)),

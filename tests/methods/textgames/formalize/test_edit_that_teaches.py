@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -277,3 +278,25 @@ def test_a_sentence_after_another_command_than_a_move_does_not_wait(coin: GameSe
     teacher = Teacher(ALL)
     teach(coin, planner, teacher, game=Creaking({("kitchen", "north"): "pantry"}, doors, "pantry"))
     assert "- Wow, how it creaks!" in shown(teacher.requests[1])
+
+
+@pytest.mark.parametrize("carry", [True, False])
+def test_rules_are_asked_for_where_they_are_handed_on(tmp_path: Path, carry: bool) -> None:
+    class Obedient(Teacher):
+        """Writes rules beside its first changes in each game if the request asks for them."""
+
+        def complete(self, request: Request) -> Completion:
+            self.times = int('"rules": [rule' in request.messages[0].content)
+            return super().complete(request)
+
+    teacher = Obedient()
+    played = [
+        *pddlego.evaluate("coin", tmp_path / "run", models=teacher, modes=["edit"], seeds=[2, 12, 5], carry=carry)
+    ]
+    assert [episode.replay().difference for episode in played] == [None] * 3
+    calls = [episode.usage.calls for episode in played if episode.won]
+    assert len(calls) == 3
+    systems = {request.messages[0].content for request in teacher.requests}
+    assert len(systems) == 1, "the same in every request, so that endpoints can cache it"
+    assert ('"sentence"' in next(iter(systems))) is carry
+    assert (calls[-1] <= 1) is carry
