@@ -75,7 +75,7 @@ OWN: Mapping[str, PlannerSpec] = {
         {Feature.DERIVED: _NO_CYCLES},
         HEURISTICS,
         package="pyperplan",
-        install="pip install . in a copy of the repository, with its dependencies",
+        install="pip install ., in a copy of the repository, with its dependencies",
         is_parser=False,
     ),
     "fast-downward": PlannerSpec(
