@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.text import Text
 
 from pddlego.cli.printing import REACHED, START, say
+from pddlego.cli.search_tree import tree_drawing
 from pddlego.display.curves import MOST_CURVES, Curves
 from pddlego.display.gantt import Bar, chart_svg
 from pddlego.display.page import ListedStep, StepPane, render_steps
@@ -21,6 +22,7 @@ from pddlego.display.screens import Drawing
 from pddlego.display.shapes import LETTERS, Place, box
 from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import ANY_TYPE
+from pddlego.planning.result import SearchTree
 from pddlego.tools import SimulatedState, SimulationResult
 from pddlego.util.files import write_whole
 from pddlego.util.text import count
@@ -31,9 +33,15 @@ _MOST_OBJECTS, _MOST_PICTURES = 30, 3
 _CHART = 400  # pixels: the width of charts, which are enlarged where there is room
 
 
-def write_plan_page(result: SimulationResult, domain: Domain, problem: Problem, file: Path, title: str) -> None:
-    """Write an HTML file that steps through the states. It opens at the step that is not possible, if there is one."""
-    last, pages = result.states[-1], _Pages(domain, problem, result.states)
+def write_plan_page(
+    result: SimulationResult, domain: Domain, problem: Problem, file: Path, title: str, tree: SearchTree | None = None
+) -> None:
+    """Write an HTML file that steps through the states, and has the search that found the plan, if it was kept.
+
+    It opens at the step that is not possible, if there is one.
+    """
+    search = [("search", tree_drawing(tree), None)] if tree is not None else []
+    last, pages = result.states[-1], _Pages(domain, problem, result.states, search)
     ending = f"not possible: {result.fault}" if result.fault else f"the goal is {REACHED[last.goal_reached]}"
     steps = [
         ListedStep(state.action or START, pages.tabs(state, _changes(state)), phase=" ".join(_words(state.action)[:1]))
@@ -46,7 +54,7 @@ def write_plan_page(result: SimulationResult, domain: Domain, problem: Problem, 
         fault = [Text(f"Not possible: {result.fault}", "bold red"), *map(Text, result.advice.splitlines())]
         steps.append(ListedStep("not possible", pages.tabs(last, fault), marks=("not possible",)))
     heading = f"{title}: {count(last.step, 'step')}, {ending}"
-    tabs = ("overview", "timeline", "state")
+    tabs = ("overview", "timeline", "state", *["search"] * len(search))
     write_whole(file, render_steps(heading, tabs, steps, len(steps) - 1 if result.fault else 0))
     say(f"{count(len(result.states), 'state')}, written to {file}")
 
@@ -67,8 +75,10 @@ def _words(fact: str) -> tuple[str, ...]:
 class _Pages:
     """What the page shows of each state."""
 
-    def __init__(self, domain: Domain, problem: Problem, states: Sequence[SimulatedState]) -> None:
-        self._domain = domain
+    def __init__(
+        self, domain: Domain, problem: Problem, states: Sequence[SimulatedState], search: Sequence[StepPane]
+    ) -> None:
+        self._domain, self._search = domain, search
         self._types = {known.name: known.type for known in (*domain.constants, *problem.sorted_objects())}
         self._by_type = defaultdict[str, list[str]](list)
         for name, kind in self._types.items():
@@ -89,7 +99,8 @@ class _Pages:
         overview = [*pictures, ("changes", Drawing((), changes), 1), ("objects", Drawing((), objects), 1)]
         curves = ((chart.title, chart.drawing(state.step), 1) for chart in self._curves)
         facts = [Text(fact, "green" if fact in state.added else "") for fact in state.facts]
-        return overview, [("timeline", self._timeline, 0), *curves], [("state", Drawing((), facts), None)]
+        timeline = [("timeline", self._timeline, 0), *curves]
+        return overview, timeline, [("state", Drawing((), facts), None)], *[self._search] * bool(self._search)
 
     def _found(self) -> Iterator[tuple[str, Relation]]:
         """The relations over one type that have a pair of objects in some state, with their titles."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -141,13 +142,13 @@ def command(
             # Findings have the positions of the files, which can be read again unless they are pipes.
             files = (domain, problem) if domain.is_file() and problem.is_file() else (parsed, task)
             call = partial(tools.solve, *files, planner=options.engine or "auto", search=search or "gbf(hff)")
-            result = _solved(partial(call, memory=options.memory, plans=plans), options.timeout)
+            result = _solved(partial(call, memory=options.memory, plans=plans, keep_states=bool(page)), options.timeout)
         _report(result, parsed, task, options.engine, search, form)
-    print_result(result, form, ())
+    print_result(replace(result, tree=None), form, ())
     if result.plan is None:
         raise typer.Exit(exits.NOT_WON)
     if page is not None:
-        page(tools.simulate(parsed, task, result.plan))
+        page(tools.simulate(parsed, task, result.plan), tree=result.tree)
     if form == "text" or (output is not None and page is None):
         _show_plans(result, parsed, task, None if page is not None else output)
 

@@ -99,7 +99,7 @@ class ProcessPlanner(Closeable):
         self, domain: Domain, problem: Problem, search: Search, graphplan: Graphplan | None, timeout: float
     ) -> PlanResult:
         spent, task = 0.0, None
-        plain = Search(search.algorithm, search.heuristic, self.engine or search.engine)
+        plain = Search(search.algorithm, search.heuristic, self.engine or search.engine, search.is_kept)
         graph = (graphplan.graph, graphplan.task) if graphplan else ()
         message: object = Job(domain.text or domain.canonical, problem, plain, timeout, *graph)
         while True:

@@ -24,6 +24,7 @@ from pyperplan.task import Operator as StripsOperator
 from pyperplan.task import Task
 
 from pddlego.planning.ground import GOAL_STEP, GroundTask
+from pddlego.planning.kept_states import KeptStates, KeptValues, action_of
 from pddlego.planning.result import Plan, PlanStep, Search
 
 _BREADTH_FIRST_WORK = 400_000
@@ -38,11 +39,13 @@ class IndexedTask(Task):  # type: ignore[misc]
     """A STRIPS task that looks up applicable operators by their rarest precondition instead of trying each one.
 
     `work` bounds how many facts all expanded states together may have; None: no bound. `expanded` counts these states.
+    `kept` are the states of the search if they are wanted.
     """
 
-    def __init__(self, task: GroundTask) -> None:
+    def __init__(self, task: GroundTask, is_kept: bool = False) -> None:
         self.work: int | None = None
         self.expanded = 0
+        self.kept = KeptStates(task.initial) if is_kept else None
         operators = []
         seen: Counter[str] = Counter()
         for ground in task.operators:
@@ -72,7 +75,14 @@ class IndexedTask(Task):  # type: ignore[misc]
         for fact in state & self._index.keys():
             operators += [entry for entry in self._index[fact] if entry[1].preconditions <= state]
         operators.sort(key=lambda entry: entry[0])
-        return [(operator, operator.apply(state)) for _, operator in operators]
+        successors = [(operator, operator.apply(state)) for _, operator in operators]
+        if self.kept is not None:
+            self.kept.expand(state, successors)
+        return successors
+
+    def valued(self, heuristic: Any) -> Any:
+        """A heuristic whose values are kept with the states, if these are."""
+        return heuristic if self.kept is None else KeptValues(heuristic, self.kept)
 
 
 class _OrderedLmCut(LmCutHeuristic):  # type: ignore[misc]
@@ -102,13 +112,14 @@ _SEARCHES = {
 
 def find_plan(task: GroundTask, search: Search) -> Plan | None:
     """The plan that `search` finds, or None if no plan exists. The artificial goal step is left out."""
-    indexed = IndexedTask(task)
+    indexed = IndexedTask(task, search.is_kept)
     unit_costs = all(operator.cost == 1 or operator.action == GOAL_STEP for operator in task.operators)
     operators = cheapest(indexed) if search.is_optimal and not unit_costs else _run(indexed, search)
     if operators is None:
         return None
-    names = [str(operator.name).split("#")[0] for operator in operators]
-    return Plan(tuple(PlanStep.read(name) for name in names if name != GOAL_STEP), expanded=indexed.expanded)
+    steps = tuple(PlanStep.read(name) for name in map(action_of, operators) if name != GOAL_STEP)
+    tree = indexed.kept.tree(operators) if indexed.kept is not None else None
+    return Plan(steps, expanded=indexed.expanded, tree=tree)
 
 
 def _run(task: IndexedTask, search: Search) -> Any:
@@ -117,10 +128,10 @@ def _run(task: IndexedTask, search: Search) -> Any:
     if search.algorithm == "ids":
         return iterative_deepening_search(task)
     heuristic = _HEURISTICS[search.heuristic or "blind"]
-    path = _SEARCHES[search.algorithm](task, heuristic(task))
+    path = _SEARCHES[search.algorithm](task, task.valued(heuristic(task)))
     if path is None and search.algorithm == "ehs":
         # Hill-climbing gives up in dead ends, which proves nothing: FF goes on with best-first there, and so do we.
-        path = greedy_best_first_search(task, heuristic(task))
+        path = greedy_best_first_search(task, task.valued(heuristic(task)))
     return path
 
 
@@ -129,9 +140,10 @@ def cheapest(task: IndexedTask) -> list[Any] | None:
 
     pyperplan's own searches count actions.
     """
-    heuristic = hMaxHeuristic(task)
-    for relaxed in heuristic.operators:
+    costly = hMaxHeuristic(task)
+    for relaxed in costly.operators:
         relaxed.cost = task.costs[relaxed.name]
+    heuristic = task.valued(costly)
     root = make_root_node(task.initial_state)
     open_nodes = [(heuristic(root), 0, root)]
     least = {task.initial_state: 0}
@@ -164,7 +176,7 @@ def breadth_first(task: IndexedTask) -> list[Any] | None:
         path = _first_reached(task)
     except _WorkSpentError:
         task.work = None
-        path = astar_search(task, hMaxHeuristic(task))
+        path = astar_search(task, task.valued(hMaxHeuristic(task)))
     return path
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pddlego.pddl import Domain, Problem
 from pddlego.planning import Plan
-from pddlego.planning.result import WhyNoPlan
+from pddlego.planning.result import SearchTree, WhyNoPlan
 from pddlego.planning.validation.preferences import PreferenceVerdict
 
 Part = Literal["domain", "problem", "plan"]
@@ -89,7 +89,7 @@ class SolveResult:
     Without a plan, `note` is how to install more planners if they may find one, `why` is what a search knows of the
     parts of the goal, and `findings` are what `check` finds.
     `others` are further plans, each without an action of every plan before it. `preferences` are the verdicts about
-    preferences.
+    preferences. `tree` has the states of the search, if they were to be kept and the planner can.
     """
 
     status: str
@@ -104,6 +104,7 @@ class SolveResult:
     findings: tuple[Finding, ...] = ()
     others: tuple[OtherPlan, ...] = ()
     preferences: tuple[PreferenceVerdict, ...] = ()
+    tree: SearchTree | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from pddlego.errors import UsageError
@@ -38,12 +38,14 @@ def solve(
     memory: int = 4096,
     why_seconds: float = WHY_SECONDS,
     plans: int = 1,
+    keep_states: bool = False,
     before_reasons: Callable[[SolveResult], object] | None = None,
 ) -> SolveResult:
     """Find a plan in a process of its own, within `seconds` and with at most `memory` MiB.
 
     Without a plan, a search looks for the reasons for up to `why_seconds`; 0: no search. `before_reasons` is called
     before it with the result so far. Up to `plans` plans are found; all but the first within another `seconds`.
+    With `keep_states` the result has the states of the search, if pyperplan found the plan.
 
     `status` is `solved`, `already true` (an empty plan), `unsolvable`, `invalid`, `timeout`, `out of memory` or
     `crashed`. Raises `UsageError` for invalid files and for an unknown planner or search.
@@ -52,7 +54,7 @@ def solve(
     from pddlego.planning.engines import check_search
     from pddlego.planning.process import make_planner
 
-    parsed_search = read_search(search)
+    parsed_search = replace(read_search(search), is_kept=keep_states)
     check_search(planner, parsed_search, "The call")
     value = read_domain_file(domain, Level.TIME)
     task = read_problem_file(value, problem, Level.TIME, domain)
@@ -74,12 +76,8 @@ def solve(
             explored = replace(result, status=PlanStatus.SOLVED, message="", engine=EXPLORATION, plan=why.plan)
             plan, solved = why.plan, solve_result(replace(explored, cost=plan_cost(value, task, why.plan)))
         if plans > 1 and result.plan is not None:
-            others, complete = other_plans(made, value, task, parsed_search, result, number=plans - 1, seconds=seconds)
-            further = tuple(OtherPlan(other.plan or (), other.cost) for other in map(solve_result, others))
-            end = "no other plan was found, which is no proof that none exists"
-            if complete:
-                end = "every other plan has all actions of one of these"
-            solved = replace(solved, others=further, message="" if len(further) == plans - 1 else end)
+            others = other_plans(made, value, task, parsed_search, result, number=plans - 1, seconds=seconds)
+            solved = _with_others(solved, *others, wanted=plans - 1)
     if solved.plan is not None and task.preferences:
         with limited_depth():
             monitor = followed(value, task, plan or Plan(()), default_work())[1]  # no plan: the goal is already true
@@ -88,6 +86,15 @@ def solve(
         return solved
     reason = _why_not_proved(planner, parsed_search, task)
     return replace(solved, note=f"the cost is not proved to be {task.metric.best}: {reason}")
+
+
+def _with_others(solved: SolveResult, others: Iterable[PlanResult], complete: bool, wanted: int) -> SolveResult:
+    """The result with further plans; `complete` if there are no others than these."""
+    further = tuple(OtherPlan(other.plan or (), other.cost) for other in map(solve_result, others))
+    end = "no other plan was found, which is no proof that none exists"
+    if complete:
+        end = "every other plan has all actions of one of these"
+    return replace(solved, others=further, message="" if len(further) == wanted else end)
 
 
 def read_search(text: str) -> Search:
@@ -136,6 +143,7 @@ def solve_result(result: PlanResult, search: Search | None = None) -> SolveResul
         result.message,
         round(result.seconds, 3),
         optimal=already or (plan is not None and _is_optimal(plan, search)),
+        tree=plan.tree if plan is not None else None,
     )
 
 

@@ -193,3 +193,18 @@ def test_a_page_of_a_task_with_constraints_is_refused_before_planning(tmp_path: 
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 3)
     assert "Plan of" not in done.stdout
     assert not (tmp_path / "x.html").exists()
+
+
+def test_the_page_of_solve_has_the_search_of_pyperplan(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(DOMAIN, encoding="utf-8")
+    (tmp_path / "p.pddl").write_text(PROBLEM, encoding="utf-8")
+    for planner, is_shown in (("pyperplan", True), ("fast-downward", False)):
+        done = run("solve", "d.pddl", "p.pddl", "--planner", planner, "-o", "a.html", cwd=tmp_path)
+        if planner == "fast-downward" and done.returncode == 3:
+            continue  # not installed here
+        assert done.returncode == 0, done.stderr
+        value = value_of((tmp_path / "a.html").read_text(encoding="utf-8"))
+        assert ("search" in value["tabs"]) is is_shown
+        if is_shown:
+            assert "1. the initial state" in pane(value, 0, "search")
+            assert pane(value, 0, "search") == pane(value, len(value["steps"]) - 1, "search")
