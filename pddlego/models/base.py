@@ -237,7 +237,10 @@ class Feedback:
     parts: tuple[str, ...] = ()
 
 
-CUT_OFF, REPETITION, FILTERED, REASONING = "cut off", "repetition", "content filter", "only reasoning"
+INVALID = "invalid answer"
+"""The category of an answer that is not in the form of its request."""
+
+INCOMPLETE = CUT_OFF, REPETITION, FILTERED, REASONING = "cut off", "repetition", "content filter", "only reasoning"
 """The categories of incomplete answers: they reached their maximum of tokens, repeated themselves, or were withheld."""
 
 

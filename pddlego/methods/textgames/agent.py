@@ -91,7 +91,7 @@ from pddlego.methods.textgames.world import (
     normalize_command,
 )
 from pddlego.models import Completion, Model, Request
-from pddlego.models.base import Feedback, incomplete
+from pddlego.models.base import INVALID, Feedback, incomplete
 from pddlego.models.prompts import Prompts
 from pddlego.models.transcript import TranscriptModel
 from pddlego.pddl import TRUE, DefectKind, EditSyntaxError, EntryKind, Formula, Problem, diff
@@ -393,7 +393,7 @@ class PlanningPolicy:
         try:
             commands = read_contents(answer)
         except EditSyntaxError:
-            feedback = Feedback("invalid answer", 'it is not a JSON object with the lists "things" and "closed"')
+            feedback = Feedback(INVALID, 'it is not a JSON object with the lists "things" and "closed"')
             yield Rejected(retry.attempt, feedback, attempts=retry.attempts)
             return Attempt(answer, feedback=feedback)
         yield Accepted(CONTENTS, answer, added=commands)

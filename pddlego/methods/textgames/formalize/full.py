@@ -21,7 +21,7 @@ from pddlego.methods.textgames.formalize.problems import (
 from pddlego.methods.textgames.knowledge import Knowledge, ModelDomain
 from pddlego.methods.textgames.options import STEPS
 from pddlego.models import Request
-from pddlego.models.base import Feedback, cut_off
+from pddlego.models.base import INVALID, Feedback, cut_off
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import (
     Defect,
@@ -136,7 +136,7 @@ def _files(answer: str) -> dict[str, str]:
 
 
 NOTHING = Feedback(
-    "invalid answer",
+    INVALID,
     "there is neither a domain file nor a problem file in it: write (define (domain …) …) and (define (problem …) …)",
 )
 """The feedback on an answer without PDDL."""
@@ -228,7 +228,7 @@ class FullSteps(FullFormalizer):
         missing = [part for part, text in (("problem", parts.problem), ("goals", parts.goals)) if "(" not in text]
         if missing:
             tags = " and ".join(f"<{part}>" for part in missing)
-            return ProblemProposal(situation.knowledge, Feedback("invalid answer", f"there is no {tags} in it."))
+            return ProblemProposal(situation.knowledge, Feedback(INVALID, f"there is no {tags} in it."))
         return self.read_parts(parts, situation)
 
 
@@ -240,7 +240,7 @@ def _parts_of(answers: Sequence[str]) -> FullAnswer:
     return FullAnswer(domain.domain, problem.problem, goals.goals or bare, domain.commands)
 
 
-_NO_DOMAIN = Feedback("invalid answer", "it contains no domain file: write (define (domain …) …)")
+_NO_DOMAIN = Feedback(INVALID, "it contains no domain file: write (define (domain …) …)")
 
 
 def read_goals(text: str) -> tuple[tuple[Formula, ...], tuple[Defect, ...]]:
@@ -336,14 +336,10 @@ class FullEditor:
             edit = _FullEdit.model_validate(found.value, context=ignored if self._tolerant else None)
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not text.strip())
-            return ProblemProposal(
-                situation.knowledge, cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
-            )
+            return ProblemProposal(situation.knowledge, cut_off() if unfinished else Feedback(INVALID, f"{error}."))
         except ValidationError as error:
             faults = "; ".join(map(fault_of, error.errors()[:10]))
-            return ProblemProposal(
-                situation.knowledge, Feedback("invalid answer", f"the JSON is not an edit: {faults}.")
-            )
+            return ProblemProposal(situation.knowledge, Feedback(INVALID, f"the JSON is not an edit: {faults}."))
         proposal = self._applied(edit, situation)
         notes = *map(repaired_json, found.repairs), *map(ignored_key, ignored)
         return replace(proposal, defects=(*proposal.defects, *notes))

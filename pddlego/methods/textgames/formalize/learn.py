@@ -33,7 +33,7 @@ from pddlego.methods.textgames.reading.rules import (
 )
 from pddlego.methods.textgames.reading.template import LONGEST
 from pddlego.models import Message, Request
-from pddlego.models.base import THINKING, Feedback, cut_off, shortened
+from pddlego.models.base import INVALID, THINKING, Feedback, cut_off, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import EditSyntaxError, Problem, from_name
 from pddlego.pddl.conditions import atoms_of, changed_atoms
@@ -198,7 +198,7 @@ class LearnRules:
             lesson = parse_lesson(answer, self._asks_rules)
         except EditSyntaxError as error:
             if self._asks_rules:
-                invalid = cut_off() if error.cut_off else Feedback("invalid answer", f"{error}.")
+                invalid = cut_off() if error.cut_off else Feedback(INVALID, f"{error}.")
                 return ProblemProposal(situation.knowledge, invalid)
         if not (self._asks_rules or lesson.rules or lesson.opinions or lesson.faults):
             return self._edit.read(answer, before)

@@ -11,9 +11,17 @@ from typing import Any
 from pddlego.methods.textgames.formalize import ProblemProposal, PromptContext, Proposal
 from pddlego.methods.textgames.formalize.look import look_lines, read_look
 from pddlego.methods.textgames.knowledge import Knowledge
-from pddlego.methods.textgames.memory import UNREACHABLE
 from pddlego.models import Completion, Message, Request
-from pddlego.models.base import CHARACTERS_PER_TOKEN, THINKING, Feedback, cut_off, incomplete, shortened
+from pddlego.models.base import (
+    CHARACTERS_PER_TOKEN,
+    INCOMPLETE,
+    INVALID,
+    THINKING,
+    Feedback,
+    cut_off,
+    incomplete,
+    shortened,
+)
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import (
     EDIT_SCHEMA,
@@ -93,7 +101,8 @@ _NEW_LINES = 2_000
 def _turn_variables(situation: PromptContext) -> dict[str, Any]:
     """The variables of a situation in the templates of all user messages."""
     retry = situation.retry
-    nobody_answered = retry.failed_with(UNREACHABLE) and not retry.rejected.strip()  # rules read everything
+    is_read = retry.feedback is not None and retry.feedback.category not in (INVALID, *INCOMPLETE)
+    nobody_answered = is_read and not retry.rejected.strip()  # rules read everything
     return {
         "problem": str(situation.knowledge.problem),
         "news": situation.seen.news,
@@ -313,7 +322,7 @@ class PddlEdit:
             edit, repairs = read_edit(text, self._tolerant, self._look)
         except EditSyntaxError as error:
             unfinished = error.cut_off or (answer.strip() and not text.strip())
-            invalid = cut_off() if unfinished else Feedback("invalid answer", f"{error}.")
+            invalid = cut_off() if unfinished else Feedback(INVALID, f"{error}.")
             return ProblemProposal(situation.knowledge, invalid)
         knowledge = situation.knowledge
         if self._tolerant:

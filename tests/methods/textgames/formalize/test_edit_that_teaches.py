@@ -185,14 +185,23 @@ def test_an_observation_whose_move_no_rule_reads_is_not_half_read(coin: GameSett
     assert "does not have what these sentences say:\n- You are in the corridor." in shown(second)
 
 
-def test_nobody_answered_where_rules_read_everything_and_no_plan_follows(
-    coin: GameSetting, planner: ProcessPlanner
+@pytest.mark.parametrize(
+    ("read", "wrong"),
+    [
+        ({"sentence": "To the {d} you see {x}.", "ignore": True}, "with this problem file no"),
+        (
+            {"sentence": "To the {d} you see {x}.", "add": ["(at {x})"], "unused": ["d"]},
+            "the problem file contradicts itself",
+        ),
+    ],
+)
+def test_nobody_answered_where_rules_read_everything_and_the_problem_is_wrong(
+    coin: GameSetting, planner: ProcessPlanner, read: Mapping[str, Any], wrong: str
 ) -> None:
-    blind = [ALL[0], {"sentence": "To the {d} you see {x}.", "ignore": True}, *ALL[5:]]
-    carried = LearnedRules(tuple(map(parse_rule, blind))).with_unread(["Task: Find the coin."])
+    carried = LearnedRules(tuple(map(parse_rule, [ALL[0], read, *ALL[5:]]))).with_unread(["Task: Find the coin."])
     teacher = Given({"init": {"add": []}})
     teach(coin, planner, teacher, text=carried.text)
-    assert "What is wrong: with this problem file no" in shown(teacher.requests[0])
+    assert f"What is wrong: {wrong}" in shown(teacher.requests[0])
     assert "(an empty answer)" not in shown(teacher.requests[0])
 
 
