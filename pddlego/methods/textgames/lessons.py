@@ -136,10 +136,7 @@ class Lessons:
 
 
 def _at_most_one(domain: Domain, pattern: Atom) -> Formula:
-    """The condition that there is at most one fact of a pattern for each value of its variables.
-
-    For `(at *)`: all facts `(at ?a0)` and `(at ?b0)` are the same.
-    """
+    """The condition that there is at most one fact of a pattern for each value of its variables."""
     parameters = domain.predicates_by_name[pattern.predicate].parameters
     variables = dict[str, TypedName]()
     facts = list[Atom]()
@@ -163,10 +160,7 @@ _MOST_QUANTIFIED = 10
 
 
 def _needing(action: LearnedAction, conditions: list[Formula]) -> Action:
-    """The action with its sure conditions, and these of the open ones.
-
-    An action without parameters also needs quantified ones that may explain failures.
-    """
+    """The action with its sure conditions and some open ones; without parameters, also quantified ones."""
     if not action.optimistic.parameters:
         explaining = _explaining(action)
         quantified = [condition for condition in action.open if isinstance(condition, Forall)]
