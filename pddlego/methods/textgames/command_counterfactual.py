@@ -95,9 +95,8 @@ def command(
     console = Console()
     config, access = _continued_config(console, losses[0].recorded, with_model, config)
     source = source_of(place)
-    target = Path(config.run.runs) / (
-        config.run.run or "-".join(("counterfactual", place.name, *map(str, filters.values())))
-    )
+    name = config.run.run or "-".join(("counterfactual", place.name, *map(str, filters.values())))
+    target = Path(config.run.runs) / name
     code = _correct_and_replay(console, losses, config, access, target=target, source=source)
     _show(console, losses)
     console.print(f"Saved in {target}", style="dim", soft_wrap=True)
