@@ -139,7 +139,7 @@ def mismatch(knowledge: Knowledge, step: PlanStep, text: str, texts: Iterable[st
         expected = predicted[parameter]
         if printed is None or same_name(printed, expected):
             continue
-        if to_name(printed) in objects or _was_printed(expected, texts):
+        if to_name(printed) in objects or any(names_any([expected], text) for text in texts):
             return f"the plan expected {from_name(expected)}, and it is {printed}"
     return ""
 
@@ -181,10 +181,6 @@ def normalize_command(command: str, valid_commands: Iterable[str]) -> str:
     if command in valid or not command:
         return command
     return next((candidate for candidate in valid if same_name(candidate, command)), command)
-
-
-def _was_printed(name: str, texts: Iterable[str]) -> bool:
-    return any(names_any([name], text) for text in texts)
 
 
 def names_any(names: Iterable[str], text: str) -> bool:
