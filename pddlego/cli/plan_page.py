@@ -88,7 +88,7 @@ class _Pages:
         facts = (*(state.action for state in states), *sorted(self._changing))
         named = dict.fromkeys(word for fact in facts for word in _words(fact)[1:] if word in self._types)
         self._named = {name: place for place, name in enumerate(named)}
-        self._relations = [*self._found()][:_MOST_PICTURES]
+        self._relations = [*self._binary_relations()][:_MOST_PICTURES]
         self._timeline = Drawing([chart_svg([*self._bars()], "the facts that change, by step", _CHART)], ())
         self._curves = _curves(states)
 
@@ -102,22 +102,25 @@ class _Pages:
         timeline = [("timeline", self._timeline, 0), *curves]
         return overview, timeline, [("state", Drawing((), facts), None)], *[self._search] * bool(self._search)
 
-    def _found(self) -> Iterator[tuple[str, Relation]]:
+    def _binary_relations(self) -> Iterator[tuple[str, Relation]]:
         """The relations over one type that have a pair of objects in some state, with their titles."""
         for predicate in self._domain.predicates:
             kinds = [parameter.type for parameter in predicate.parameters]
             kind = next((kind for kind in kinds if all(self._domain.is_a(other, kind) for other in kinds)), None)
-            all_words = (map(_words, facts) for facts in self._facts)
-            states = [{words[1:] for words in known if words[0] == predicate.name} for known in all_words]
-            used = {name for pairs in states for pair in pairs if len({*pair}) == 2 for name in pair}
-            if kind is not None and len(kinds) == 2 and used:
-                typed = kind != ANY_TYPE and {name for name, of in self._types.items() if self._domain.is_a(of, kind)}
-                names = [*sorted(used), *sorted((typed or used) - used)]
-                drawn = self._drawn(names, {pair for pairs in states for pair in pairs})
-                between = [{(a, b) for a, b in pairs if a != b and {a, b} <= {*drawn}} for pairs in states]
-                hidden = f" ({len(drawn)} of {len(names)} objects, {len(names) - len(drawn)} left out)"
-                title = f"{predicate.name}{hidden if drawn != names else ''}"
-                yield title, Relation(predicate.name, drawn, between)
+            if kind is None or len(kinds) != 2:
+                continue
+            words_by_state = (map(_words, facts) for facts in self._facts)
+            states = [{words[1:] for words in facts if words[0] == predicate.name} for facts in words_by_state]
+            pairs = frozenset().union(*states)
+            used = {name for pair in pairs if len(set(pair)) == 2 for name in pair}
+            if not used:
+                continue
+            typed = {name for name, of in self._types.items() if kind != ANY_TYPE and self._domain.is_a(of, kind)}
+            names = [*sorted(used), *sorted(typed - used)]
+            drawn = self._drawn(names, pairs)
+            between = [{(a, b) for a, b in state if a != b and {a, b} <= {*drawn}} for state in states]
+            hidden = f" ({len(drawn)} of {len(names)} objects, {len(names) - len(drawn)} left out)"
+            yield f"{predicate.name}{hidden if drawn != names else ''}", Relation(predicate.name, drawn, between)
 
     def _drawn(self, names: Sequence[str], pairs: Iterable[tuple[str, ...]]) -> Sequence[str]:
         """The names that are drawn: those of the plan, those that change, those beside them, and then the others."""

@@ -45,9 +45,8 @@ class ListColumn(Generic[R]):
 
 def widths_of(columns: Sequence[ListColumn[R]], needed: Sequence[int], room: int, gap: int) -> list[int]:
     """The widths of columns for texts of the `needed` widths. The widest are narrowed until the first have `room`."""
-    widths = [
-        min(width, max(column.width, len(column.name) + 2)) for column, width in zip(columns, needed, strict=True)
-    ]
+    most = (max(column.width, len(column.name) + 2) for column in columns)
+    widths = list(map(min, needed, most))
     while sum(widths[:_VISIBLE_COLUMNS]) + gap * (_VISIBLE_COLUMNS - 1) > room:
         can_shrink = [index for index, column in enumerate(columns) if column.narrow and widths[index] > column.narrow]
         if not can_shrink:
@@ -126,24 +125,30 @@ def plain_table(columns: Iterable[ListColumn[R]], rows: Iterable[R], total_width
     """
     all_rows = list(rows)
     texts = {column: [clean(column.text(row)) for row in all_rows] for column in columns}
-    widths = {column: max(len(cell) for cell in (column.name, *cells)) for column, cells in texts.items() if any(cells)}
-    min_widths = {column: size if column.key else min(size, column.narrow or size) for column, size in widths.items()}
-    constant = [column for column in widths if is_alike(texts[column]) and not column.key]
-    other = [column for column in widths if column not in constant and not column.key]
+    widths = {column: max(map(len, (column.name, *cells))) for column, cells in texts.items() if any(cells)}
+    least = {column: size if column.key else min(size, column.narrow or size) for column, size in widths.items()}
+    constant = [column for column in widths if is_alike(texts[column])]
+    constant_last = [*(column for column in widths if column not in constant), *constant]
+    may_drop = [column for column in constant_last if not column.key]
     dropped = list[ListColumn[R]]()
-    while (constant or other) and sum(min_widths[column] + 2 for column in widths) - 2 > total_width:
-        dropped.insert(0, constant.pop() if constant else other.pop())
+    while may_drop and _total(least[column] for column in widths) > total_width:
+        dropped.insert(0, may_drop.pop())
         del widths[dropped[0]]
-    while sum(width + 2 for width in widths.values()) - 2 > total_width:
-        widest = max(widths, key=lambda column: (widths[column] > min_widths[column], widths[column]))
-        if widths[widest] <= min_widths[widest]:
+    while _total(widths.values()) > total_width:
+        can_shrink = [column for column in widths if widths[column] > least[column]]
+        if not can_shrink:
             break
-        widths[widest] -= 1
+        widths[max(can_shrink, key=widths.__getitem__)] -= 1
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in widths:
         table.add_column(column.name, justify="right" if column.right else "left", no_wrap=True, overflow="fold")
     for number in range(len(all_rows)):
         table.add_row(*(Text(column.cut(texts[column][number], width)) for column, width in widths.items()))
-    same = [(column.name, texts[column][0]) for column in dropped if is_alike(texts[column])]
-    lines = left_out(same, [column.name for column in dropped if not is_alike(texts[column])])
+    same = [(column.name, texts[column][0]) for column in dropped if column in constant]
+    lines = left_out(same, [column.name for column in dropped if column not in constant])
     return Group(table, *(Text(line, "dim") for line in lines))
+
+
+def _total(widths: Iterable[int]) -> int:
+    """The width of a table with two blanks between its columns."""
+    return sum(width + 2 for width in widths) - 2

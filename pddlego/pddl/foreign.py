@@ -128,6 +128,9 @@ FUNCTIONS = {*_CALCULATED, *_NAMES.split()}
 
 _VALUE = re.compile(r"-?[\d.]+\Z", re.ASCII)
 
+_Side = tuple[Sexpr, ...]
+"""The parts on one side of an operator."""
+
 
 def _is_number(part: Sexpr) -> bool:
     return isinstance(part, str) and _VALUE.match(part) is not None
@@ -234,41 +237,62 @@ def numeric_form(part: Sequence[Sexpr], in_effect: bool, functions: Collection[S
 
     `functions` are lists of one name, with `CALCULATIONS`: `=>` between two of them is a comparison.
     """
+    if timed := _timed_form(part):
+        return timed
     head, rest = part[0] if part else "", part[1:]
-    names = [word for word in part[:2] if isinstance(word, str)]
-    timed = part[len(names) :]
-    if (time := TIMES.get("-".join(names))) and timed and all(isinstance(one, tuple) for one in timed):
-        return (*time, timed[0] if len(timed) == 1 else ("and", *timed))
     if head == "not" and rest[1:] and not in_effect:
         form = numeric_form(rest, False, functions)
         return ("not", form) if form else ""
-    words = _CHANGES if in_effect else _COMPARISONS
-    signs = [number for number, word in enumerate(part) if isinstance(word, str) and word in words]
-    if isinstance(head, str) and in_effect and not signs and len(rest) == 2 and isinstance(rest[0], tuple):
-        meant = nearest(head, sorted({*map(str, _CHANGES.values())}))
-        return (meant, *rest) if meant else ""
-    if len(signs) != 1 or (signs[0] and str(part[signs[0]])[0].isalpha()):
+    operators = _CHANGES if in_effect else _COMPARISONS
+    places = [place for place, word in enumerate(part) if isinstance(word, str) and word in operators]
+    if not places and in_effect and isinstance(head, str) and len(rest) == 2 and isinstance(rest[0], tuple):
+        operator = nearest(head, sorted({*map(str, _CHANGES.values())}))
+        return (operator, *rest) if operator else ""
+    if len(places) != 1:
         return ""
-    word = str(part[signs[0]])
-    left, right = (rest[:1], rest[1:]) if signs == [0] else (part[: signs[0]], part[signs[0] + 1 :])
-    right = tuple(value for value in right if value not in ("by", "to"))
-    if not right and word in ("inc", "incr", "increment", "dec", "decr", "decrement"):
-        right = ("1",)
-    left, right = ((one,) if (one := operator_first(side)) != side else side for side in (tuple(left), right))
-    is_number = len(left) == 1 and _is_number(left[0])
-    if is_number and in_effect and len(right) == 1 and isinstance(right[0], tuple):
-        left, right = right, left  # as in (= 3 (f)): what changes comes first
-    elif is_number and not in_effect and signs != [0] and len(right) == 1 and str(right[0])[0].isalpha():
-        right = ((right[0],),)
-    elif len(left) != 1 or (isinstance(left[0], str) and (in_effect or not is_number)):  # as in (battery ?r >= 3)
-        is_call = signs != [0] and left and all(isinstance(name, str) for name in left) and str(left[0])[0].isalpha()
-        is_call = is_call and _NO_NAMES.isdisjoint(left)
-        left = (tuple(left),) if is_call else ()
-    is_value = len(right) == 1 and _is_value(right[0])
-    sides = [side for side in (*left, *right) if isinstance(side, tuple)] if word == "=>" and right else []
-    are_numbers = all(side[:1] in functions for side in sides)
-    is_implication = len(sides) == 2 and not are_numbers
-    return (words[word], *map(operator_first, (*left, *right))) if left and is_value and not is_implication else ""
+    is_infix, word = places[0] > 0, str(part[places[0]])
+    if is_infix and word[0].isalpha():
+        return ""
+    before, after = (part[: places[0]], part[places[0] + 1 :]) if is_infix else (rest[:1], rest[1:])
+    after = tuple(value for value in after if value not in ("by", "to"))
+    if not after and word in ("inc", "incr", "increment", "dec", "decr", "decrement"):
+        after = ("1",)
+    left, right = _operands(_calculated(tuple(before)), _calculated(after), in_effect, is_infix)
+    if not left or len(right) != 1 or not _is_value(right[0]):
+        return ""
+    sides = [side for side in (*left, *right) if isinstance(side, tuple)]
+    if word == "=>" and len(sides) == 2 and not all(side[:1] in functions for side in sides):
+        return ""  # an implication
+    return (operators[word], *map(operator_first, (*left, *right)))
+
+
+def _timed_form(part: Sequence[Sexpr]) -> Sexpr:
+    """The PDDL form of an expression that begins with a time, such as `(at-start (f))`; empty for other expressions."""
+    names = [word for word in part[:2] if isinstance(word, str)]
+    time, timed = TIMES.get("-".join(names)), part[len(names) :]
+    if not time or not timed or not all(isinstance(inner, tuple) for inner in timed):
+        return ""
+    return (*time, timed[0] if len(timed) == 1 else ("and", *timed))
+
+
+def _calculated(side: _Side) -> _Side:
+    """One side of an operator; a calculation in infix notation becomes one part."""
+    value = operator_first(side)
+    return side if value == side else (value,)
+
+
+def _operands(left: _Side, right: _Side, in_effect: bool, is_infix: bool) -> tuple[_Side, _Side]:
+    """Both sides of a change or a comparison, with names in parentheses; the left one is empty if it is not certain."""
+    if len(left) == 1 and isinstance(left[0], tuple):
+        return left, right
+    if len(left) == 1 and _is_number(left[0]):
+        if in_effect:  # as in (= 3 (f)): what changes comes first
+            return (right, left) if len(right) == 1 and isinstance(right[0], tuple) else ((), right)
+        is_name = is_infix and len(right) == 1 and str(right[0])[0].isalpha()
+        return left, ((right[0],),) if is_name else right
+    names = [name for name in left if isinstance(name, str)]  # as in (battery ?r >= 3)
+    is_call = is_infix and len(names) == len(left) and names[0][0].isalpha() and _NO_NAMES.isdisjoint(names)
+    return ((left,) if is_call else ()), right
 
 
 def _filled(form: str, parts: Sequence[Sexpr]) -> str:

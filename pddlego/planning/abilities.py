@@ -50,8 +50,9 @@ def needs(domain: Domain, problem: Problem, search: Search = LEAST_COST) -> dict
         found[Feature.NUMBERS_IN_WHEN] = str(numbers[0])
     conditions = [action.precondition for action in domain.schemas] + [rule.condition for rule in domain.derived]
     conditions += [problem.goal, *(when.condition for when in whens)]
+    negations = (part for part in _parts(conditions) if isinstance(part, Not))
     logic = (part for part in _parts(conditions + effects) if isinstance(part, (Or, Imply, Exists, Forall)))
-    for feature, parts in ((Feature.NEGATION, _negations(conditions)), (Feature.LOGIC, logic)):
+    for feature, parts in ((Feature.NEGATION, negations), (Feature.LOGIC, logic)):
         if (first := next(iter(parts), None)) is not None:
             found[feature] = str(first)
     return found
@@ -64,10 +65,6 @@ def _plain(domain: Domain, problem: Problem, search: Search) -> tuple[Domain, Pr
 
 def _parts(formulas: Iterable[Formula]) -> Iterable[Formula]:
     return (part for formula in formulas for part, _ in walk(formula))
-
-
-def _negations(conditions: Iterable[Formula]) -> Iterable[Formula]:
-    return (part for part in _parts(conditions) if isinstance(part, Not))
 
 
 def turns_for(domain: Domain, problem: Problem, search: Search, seconds: float) -> list[EngineTurn]:

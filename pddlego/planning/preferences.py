@@ -1,7 +1,7 @@
-"""Preferences rewritten for planners that have none (Keyder and Geffner 2009).
+"""Compiles preferences away, for planners that have none (Keyder and Geffner 2009).
 
-A plan ends with one step for each preference: one of two, which costs nothing but needs that the preference is kept, or
-has the cost of a violation. Facts that look back stand for constraints, as in `planning.unconstrained`.
+A plan ends with one step for each preference: either a free one, whose precondition is that the preference is kept, or
+one with the cost of a violation. Constraints in preferences become monitoring facts, as in `planning.unconstrained`.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from pddlego.planning.ground import PlanningError
 from pddlego.planning.numbers import shown
 from pddlego.planning.result import Plan, Search
 from pddlego.planning.trajectories import preference_instances
-from pddlego.planning.unconstrained import REWRITTEN, check_size, fresh_names, negated, plan_keeping, track
+from pddlego.planning.unconstrained import REWRITTEN, check_size, compile_constraint, fresh_names, negated, plan_keeping
 from pddlego.planning.world import World
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 def best_plan(
-    domain: Domain, problem: Problem, search: Search, solver: Callable[[Domain, Problem], Found], at_once: bool
-) -> Found:
+    domain: Domain, problem: Problem, search: Search, solver: Callable[[Domain, Problem], Result], at_once: bool
+) -> Result:
     """What a solver without preferences and constraints finds; see `plan_keeping`. Raises `PlanningError`."""
     domain, task, added = without_preferences(domain, problem, search)
-    found = plan_keeping(domain, task, solver, at_once)
-    if isinstance(found, Plan) and task.metric != problem.metric:
-        steps = tuple(step for step in found.steps if step.action not in added)
-        return replace(found, steps=steps, optimal=found.optimal if search.is_optimal else False)
-    return found
+    plan = plan_keeping(domain, task, solver, at_once)
+    if isinstance(plan, Plan) and task.metric != problem.metric:
+        steps = tuple(step for step in plan.steps if step.action not in added)
+        return replace(plan, steps=steps, optimal=plan.optimal if search.is_optimal else False)
+    return plan
 
 
 def without_preferences(domain: Domain, problem: Problem, search: Search) -> tuple[Domain, Problem, frozenset[str]]:
@@ -61,53 +61,56 @@ def without_preferences(domain: Domain, problem: Problem, search: Search) -> tup
     search that is not optimal ignores costs, so its task has none. Raises `PlanningError` for a task that is not
     rewritten.
     """
-    penalty, plain = penalties(problem), replace(problem, preferences=())
-    if not penalty:
-        return domain, plain, frozenset()
+    weights, without = penalties(problem), replace(problem, preferences=())
+    if not weights:
+        return domain, without, frozenset()
     if not search.is_optimal:
-        return domain, replace(plain, metric=None), frozenset()
+        return domain, replace(without, metric=None), frozenset()
     factors = _factors(domain, problem)
     unit = factors.get(TOTAL_COST, Fraction(1))
     names = fresh_names({*domain.predicates_by_name, *domain.functions_by_name, *domain.actions_by_name})
-    facts, effects, added, judged = list[Atom](), list[Formula](), list[Action](), list[Atom]()
+    facts, effects, last_steps, judged = list[Atom](), list[Formula](), list[Action](), list[Atom]()
     try:
-        every = [*preference_instances(World(domain, problem), problem.preferences)]
+        instances = list(preference_instances(World(domain, problem), problem.preferences))
     except TooManyCasesError as error:
         raise PlanningError(f"the preferences: {error.excess}") from error
-    for name, constraints in every:
-        if cost := penalty.get(name, Fraction(0)) / unit:
-            tracked, broken, before = [track(own, (), names) for own in constraints], Atom(next(names)), judged[-1:]
-            judged.append(Atom(next(names)))
-            facts += [broken, judged[-1], *(Atom(head.name) for own in tracked for head in own.predicates)]
-            effects += (effect for own in tracked for effect in own.effects)
-            effects += (When(negated(own.condition), broken) for own in tracked if own.condition != TRUE)
-            kept = And((Not(broken), *(part for own in tracked for part in (own.condition, own.goal))))
-            for condition, price in ((kept if cost > 0 else Not(kept), Fraction(0)), (TRUE, abs(cost))):
-                effect = And((judged[-1], _cost(price)))  # a reward of violations is a cost of keeping
-                added.append(Action(next(names), (), And((*before, condition)), effect))
-
+    for name, constraints in instances:
+        cost = weights.get(name, Fraction(0)) / unit
+        if not cost:
+            continue
+        compiled = [compile_constraint(constraint, (), names) for constraint in constraints]
+        broken, is_judged = Atom(next(names)), Atom(next(names))
+        facts += [broken, is_judged, *(Atom(predicate.name) for part in compiled for predicate in part.predicates)]
+        effects += (effect for part in compiled for effect in part.effects)
+        effects += (When(negated(part.condition), broken) for part in compiled if part.condition != TRUE)
+        kept = And((Not(broken), *(formula for part in compiled for formula in (part.condition, part.goal))))
+        free_if = kept if cost > 0 else Not(kept)  # a reward of violations is a cost of keeping
+        for condition, price in ((free_if, Fraction(0)), (TRUE, abs(cost))):
+            effect = And((is_judged, _cost(price)))
+            last_steps.append(Action(next(names), (), And((*judged[-1:], condition)), effect))
+        judged.append(is_judged)
     check_size(len(domain.actions) * len(effects))
 
-    def changed(action: Action) -> Action:
+    def with_monitors(action: Action) -> Action:
         parts = conjuncts(action.effect)
         if TOTAL_COST not in factors:
-            own = _cost(factors.get(TOTAL_TIME, Fraction(0)) / unit)
-            parts = (*(part for part in parts if not (isinstance(part, Change) and is_cost(part))), own)
+            step_cost = _cost(factors.get(TOTAL_TIME, Fraction(0)) / unit)
+            parts = (*(part for part in parts if not (isinstance(part, Change) and is_cost(part))), step_cost)
         condition = And((action.precondition, *map(Not, judged[:1])))
         return replace(action, precondition=condition, effect=And((*parts, *effects)))
 
     functions = () if TOTAL_COST.head in domain.functions_by_name else (Function(TOTAL_COST.head),)
     rewritten = replace(
         domain,
-        constants=(*domain.constants, *(own for own in problem.sorted_objects() if own not in domain.constants)),
+        constants=(*domain.constants, *(obj for obj in problem.sorted_objects() if obj not in domain.constants)),
         predicates=(*domain.predicates, *(Predicate(fact.predicate, ()) for fact in facts)),
         functions=(*domain.functions, *functions),
-        actions=(*map(changed, domain.actions), *added),
+        actions=(*map(with_monitors, domain.actions), *last_steps),
     )
     values = problem.values | {Compare("=", TOTAL_COST, Term("0")) for _ in functions}
     metric, goal = Metric("minimize", TOTAL_COST), And((problem.goal, *judged[-1:]))
-    plain = replace(plain, objects=frozenset(), goal=goal, values=values, metric=metric)
-    return replace(rewritten, text=str(rewritten)), plain, frozenset(action.name for action in added)
+    task = replace(without, objects=frozenset(), goal=goal, values=values, metric=metric)
+    return replace(rewritten, text=str(rewritten)), task, frozenset(action.name for action in last_steps)
 
 
 def _cost(cost: Fraction) -> Change:
@@ -121,9 +124,10 @@ def _factors(domain: Domain, problem: Problem) -> dict[Term, Fraction]:
 
     Raises `PlanningError` for a task with time or other numbers.
     """
-    metric, constraints = problem.metric, [own for part in problem.preferences for own in constraints_in(part)]
+    metric = problem.metric
     assert metric is not None
-    timed = next((own for own in constraints if own.operator not in REWRITTEN), needs_time(domain, problem))
+    constraints = (constraint for preference in problem.preferences for constraint in constraints_in(preference))
+    timed = next((part for part in constraints if part.operator not in REWRITTEN), needs_time(domain, problem))
     if timed:
         raise PlanningError(f"preferences are not planned for in a task with times ({in_short(str(timed))})")
     sign = -1 if metric.direction == "maximize" else 1

@@ -1,8 +1,8 @@
-"""Constraints rewritten for planners that have none: facts remember what was true, and actions and the goal read them.
+"""Compiles trajectory constraints away, for planners that have none: monitoring facts remember what was true.
 
-Every action sets such a fact from the state before it, so the fact speaks of the earlier states; conditions judge the
-state at hand. Bonassi et al. (2021) set such facts from the state after an action, which needs
-a regression through its effects; looking back needs none, also with derived predicates and numbers.
+Each action sets these facts from the state before it, and reads them in its precondition, as the goal does. Bonassi et
+al. (2021) set them from the state after an action, which needs a regression through its effects; looking back needs
+none, also with derived predicates and numbers.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from pddlego.pddl.conditions import (
     parts_of,
 )
 from pddlego.pddl.costs import needs_numbers, needs_time
-from pddlego.pddl.domain import Action, Predicate
+from pddlego.pddl.domain import Predicate
 from pddlego.planning.ground import PlanningError
 from pddlego.planning.result import Plan
 from pddlego.planning.trajectories import Monitor, instances
 from pddlego.planning.world import World
 from pddlego.util.limits import Work
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 _MOST_ALTERNATIVES = 3
-"""The maximum number of conditions with `or` in an action, whose operators they multiply. One fact replaces more."""
+"""The maximum number of conditions with `or` in an action, whose ground operators they multiply."""
 
 _MOST_COPIES = 500_000
-"""Every action gets every constraint; this many take about ten seconds."""
+"""The maximum number of constraints in all actions together: they take about ten seconds."""
 
 REWRITTEN = frozenset({"at end", "always", "sometime", "at-most-once", "sometime-after", "sometime-before"})
 
@@ -58,31 +58,35 @@ def without_constraints(domain: Domain, problem: Problem) -> tuple[Domain, Probl
 
     All objects become constants of the domain, because actions may name them. Raises `PlanningError`.
     """
-    constraints = [*quantified(constraints_of(domain, problem), ())]
-    if not constraints or needs_time(domain, problem) or any(own.operator not in REWRITTEN for own, _ in constraints):
+    constraints = list(quantified(constraints_of(domain, problem), ()))
+    is_compilable = all(constraint.operator in REWRITTEN for constraint, _ in constraints)
+    if not constraints or not is_compilable or needs_time(domain, problem):
         return domain, problem
     check_size(len(domain.actions) * len(constraints) + sum(len(variables) for _, variables in constraints))
     names = fresh_names({*domain.predicates_by_name, *domain.functions_by_name})
-    tracked = [track(constraint, variables, names) for constraint, variables in constraints]
-    needed = [own.condition for own in tracked if own.condition != TRUE]
-    goal = [problem.goal, *_given(needed, problem.goal), *(own.goal for own in tracked)]
-    alternatives = [part for part in needed if isinstance(part, Or)]
-    if len(alternatives) > _MOST_ALTERNATIVES:
+    compiled = [compile_constraint(constraint, variables, names) for constraint, variables in constraints]
+    needed = [part.condition for part in compiled if part.condition != TRUE]
+    goals = [problem.goal, *_given(needed, problem.goal), *(part.goal for part in compiled)]
+    disjunctions = [condition for condition in needed if isinstance(condition, Or)]
+    if len(disjunctions) > _MOST_ALTERNATIVES:  # one fact stands for all of them
         failed = Atom(next(names), ())
-        effects = tuple(When(And(tuple(map(negated, part.parts))), failed) for part in alternatives)
-        tracked.append(_Tracked((Predicate(failed.predicate, ()),), effects))
-        needed = [*(part for part in needed if not isinstance(part, Or)), Not(failed)]
-        goal.append(Not(failed))
-    effect = And(tuple(part for own in tracked for part in own.effects))
+        effects = tuple(When(And(tuple(map(negated, condition.parts))), failed) for condition in disjunctions)
+        compiled.append(CompiledConstraint((Predicate(failed.predicate, ()),), effects))
+        needed = [*(condition for condition in needed if not isinstance(condition, Or)), Not(failed)]
+        goals.append(Not(failed))
+    precondition, effect = And(tuple(needed)), And(tuple(effect for part in compiled for effect in part.effects))
     rewritten = replace(
         domain,
-        constants=(*domain.constants, *(own for own in problem.sorted_objects() if own not in domain.constants)),
-        predicates=(*domain.predicates, *(predicate for own in tracked for predicate in own.predicates)),
-        actions=tuple(_with(action, And(tuple(needed)), effect) for action in domain.actions),
+        constants=(*domain.constants, *(obj for obj in problem.sorted_objects() if obj not in domain.constants)),
+        predicates=(*domain.predicates, *(predicate for part in compiled for predicate in part.predicates)),
+        actions=tuple(
+            replace(action, precondition=And((action.precondition, precondition)), effect=And((action.effect, effect)))
+            for action in domain.actions
+        ),
         constraints=TRUE,
     )
-    last = And(tuple(goal))
-    return replace(rewritten, text=str(rewritten)), replace(problem, objects=frozenset(), goal=last, constraints=TRUE)
+    task = replace(problem, objects=frozenset(), goal=And(tuple(goals)), constraints=TRUE)
+    return replace(rewritten, text=str(rewritten)), task
 
 
 def check_size(copies: int) -> None:
@@ -92,35 +96,39 @@ def check_size(copies: int) -> None:
         raise PlanningError(f"{needed}, and at most {_MOST_COPIES:,} are planned with")
 
 
-def plan_keeping(domain: Domain, problem: Problem, solver: Callable[[Domain, Problem], Found], at_once: bool) -> Found:
+def plan_keeping(
+    domain: Domain, problem: Problem, solver: Callable[[Domain, Problem], Result], at_once: bool
+) -> Result:
     """What a solver without constraints finds for the task; `at_once`: with all constraints from the start.
 
-    Facts that look back, and conditions with `or`, multiply the operators of a ground task. So constraints that need
-    them are added only once a plan breaks them: a shortest plan that breaks none is a shortest one of the whole task.
+    Monitoring facts, and conditions with `or`, multiply the operators of a ground task. So constraints that need them
+    are added only after a plan breaks them: a shortest plan that breaks none is a shortest one of the whole task.
     """
     whole, world = without_constraints(domain, problem), World(domain, problem)
     try:
-        every = [*dict.fromkeys(instances(world, constraints_of(domain, problem)))]
+        constraints = list(dict.fromkeys(instances(world, constraints_of(domain, problem))))
     except TooManyCasesError:
         return solver(*whole)
-    needed = [own for own in every if own.operator in ("always", "at end") and _has_one_way(own.parts[0])]
-    if at_once or whole[0] is domain or len(needed) == len(every) or needs_numbers(domain, problem):
+    added = [constraint for constraint in constraints if _is_cheap(constraint)]
+    if at_once or whole[0] is domain or len(added) == len(constraints) or needs_numbers(domain, problem):
         return solver(*whole)
     while True:
-        task = replace(domain, constraints=TRUE), replace(problem, constraints=And(tuple(needed)))
+        task = replace(domain, constraints=TRUE), replace(problem, constraints=And(tuple(added)))
         plan = solver(*without_constraints(*task))
-        states = World(domain, problem, Work())  # the solver's time is no time of the check
-        known = {*needed}
-        broken = [own for own in _broken(states, every, plan) if own not in known] if isinstance(plan, Plan) else []
+        if not isinstance(plan, Plan):
+            return plan
+        world = World(domain, problem, Work())  # the check has a limit of its own, besides the solver's
+        known = set(added)
+        broken = [constraint for constraint in _broken(world, constraints, plan) if constraint not in known]
         if not broken:
             return plan
-        needed += broken
+        added += broken
 
 
-def _has_one_way(condition: Formula) -> bool:
-    """Whether a condition is a conjunction of facts and negated facts."""
-    parts = (part.part if isinstance(part, Not) else part for part in conjuncts(condition))
-    return all(isinstance(part, Atom) for part in parts)
+def _is_cheap(constraint: Trajectory) -> bool:
+    """Whether a constraint needs no monitoring facts and no disjunction, but only literals in one state."""
+    literals = (part.part if isinstance(part, Not) else part for part in conjuncts(constraint.parts[0]))
+    return constraint.operator in ("always", "at end") and all(isinstance(part, Atom) for part in literals)
 
 
 def _broken(world: World, constraints: Iterable[Trajectory], plan: Plan) -> list[Trajectory]:
@@ -153,8 +161,8 @@ def fresh_names(used: Iterable[str]) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class _Tracked:
-    """What stands for a constraint: predicates, effects of each action, and conditions of each action and of the goal.
+class CompiledConstraint:
+    """What takes the place of a constraint: monitoring predicates, and effects of each action that set them.
 
     `condition` must be true in every state, `goal` in the last one.
     """
@@ -165,50 +173,48 @@ class _Tracked:
     goal: Formula = TRUE
 
 
-def track(constraint: Trajectory, variables: tuple[TypedName, ...], names: Iterator[str]) -> _Tracked:
-    """What stands for a constraint, with new `names`."""
+def compile_constraint(
+    constraint: Trajectory, variables: tuple[TypedName, ...], names: Iterator[str]
+) -> CompiledConstraint:
+    """Compile a constraint that is true for all values of its variables; `names` are those of new predicates."""
 
-    def predicate() -> tuple[Predicate, Atom]:
-        own = Predicate(next(names), variables)
-        return own, Atom(own.name, tuple(variable.name for variable in variables))
+    def monitor() -> tuple[Predicate, Atom]:
+        predicate = Predicate(next(names), variables)
+        return predicate, Atom(predicate.name, tuple(variable.name for variable in variables))
 
-    def every(part: Formula) -> Formula:
+    def for_all(part: Formula) -> Formula:
         return Forall(variables, part) if variables else part
 
     first, second = constraint.parts[0], constraint.parts[-1]
     match constraint.operator:
         case "at end":
-            return _Tracked(goal=every(first))
+            return CompiledConstraint(goal=for_all(first))
         case "always":
-            return _Tracked(condition=every(first))
-    head, seen = predicate()
+            return CompiledConstraint(condition=for_all(first))
+    predicate, seen = monitor()
     match constraint.operator:
         case "sometime":
-            return _Tracked((head,), (every(When(first, seen)),), goal=every(Or((seen, first))))
+            return CompiledConstraint((predicate,), (for_all(When(first, seen)),), goal=for_all(Or((seen, first))))
         case "sometime-before":
-            return _Tracked((head,), (every(When(second, seen)),), every(Or((Not(first), seen))))
+            return CompiledConstraint((predicate,), (for_all(When(second, seen)),), for_all(Or((Not(first), seen))))
         case "sometime-after":
-            waits = And((first, Not(second)))
-            effects = (every(When(waits, seen)), every(When(second, Not(seen))))
-            return _Tracked((head,), effects, goal=every(Or((second, And((Not(seen), Not(first)))))))
-    other, over = predicate()
-    effects = (every(When(first, seen)), every(When(And((seen, Not(first))), over)))
-    return _Tracked((head, other), effects, every(Or((Not(over), Not(first)))))
+            waiting = seen
+            begins, ends = When(And((first, Not(second))), waiting), When(second, Not(waiting))
+            goal = for_all(Or((second, And((Not(waiting), Not(first))))))
+            return CompiledConstraint((predicate,), (for_all(begins), for_all(ends)), goal=goal)
+    other, ended = monitor()  # at-most-once
+    effects = (for_all(When(first, seen)), for_all(When(And((seen, Not(first))), ended)))
+    return CompiledConstraint((predicate, other), effects, for_all(Or((Not(ended), Not(first)))))
 
 
-def _with(action: Action, needed: Formula, effect: Formula) -> Action:
-    """The action with a further condition and effect, whose variables keep their names: `plain` renames them."""
-    return replace(action, precondition=And((action.precondition, needed)), effect=And((action.effect, effect)))
-
-
-def _given(needed: Iterable[Formula], known: Formula) -> Iterator[Formula]:
-    """What is left of conditions where another one is true."""
+def _given(conditions: Iterable[Formula], known: Formula) -> Iterator[Formula]:
+    """The conditions that do not follow from a known one, without alternatives that it excludes."""
     facts = frozenset(conjuncts(known))
-    for part in needed:
-        ways = part.parts if isinstance(part, Or) else (part,)
-        if facts.isdisjoint(ways):
-            left = tuple(way for way in ways if negated(way) not in facts)
-            yield left[0] if len(left) == 1 else Or(left)
+    for condition in conditions:
+        alternatives = condition.parts if isinstance(condition, Or) else (condition,)
+        if facts.isdisjoint(alternatives):
+            possible = tuple(alternative for alternative in alternatives if negated(alternative) not in facts)
+            yield possible[0] if len(possible) == 1 else Or(possible)
 
 
 def negated(condition: Formula) -> Formula:

@@ -309,15 +309,19 @@ class Store(Closeable):
             (path / EPISODES).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_make(path, error) from error
-        self._only = _lock(path)
+        self._lock_file = _lock(path)
         try:
-            self._check(configuration, about or {})
+            plain_configuration = json.loads(json.dumps(configuration))
+            if (path / MANIFEST).exists():
+                self._check_configuration(plain_configuration)
+            else:
+                self._write_manifest(plain_configuration, about or {})
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        self._only.close()
+        self._lock_file.close()
 
     # reading
 
@@ -335,23 +339,21 @@ class Store(Closeable):
         for journal in sorted((self.path / EPISODES).glob("*.jsonl")):
             label, attempt = journal_parts(journal)
             cell = labels.get(label)
-            if cell is None:
+            if cell is None or (cell in self._attempts and self._attempts[cell].attempt >= attempt):
                 continue
-            known = self._attempts.get(cell)
-            if known is None or known.attempt < attempt:
-                try:
-                    trace = read_journal(journal, self._codec)
-                except JournalError as error:
-                    self.warnings += (f"{error.what}: {error.reason} Its cell is played again.",)
-                    self._begun[cell] = max(attempt, self._begun.get(cell, 0))
-                    continue
-                _check_same(cell, journal, trace)
-                measured = summarize(cell, attempt, trace, self.measure_of(cell))
-                self.record(replace(measured, digest=digest(journal)))
-        again = [last.usage for cell, last in self._attempts.items() if cell.label in labels and not last.counts]
-        if tokens := sum(usage.tokens for usage in again):
-            calls = count(sum(usage.calls - usage.from_cache for usage in again), "request")
-            what = f"{count(len(again), 'unfinished episode')} will be played again from the beginning"
+            try:
+                trace = read_journal(journal, self._codec)
+            except JournalError as error:
+                self.warnings += (f"{error.what}: {error.reason} Its cell is played again.",)
+                self._begun[cell] = max(attempt, self._begun.get(cell, 0))
+                continue
+            _check_same(cell, journal, trace)
+            measured = summarize(cell, attempt, trace, self.measure_of(cell))
+            self.record(replace(measured, digest=digest(journal)))
+        unfinished = [last.usage for cell, last in self._attempts.items() if cell.label in labels and not last.counts]
+        if tokens := sum(usage.tokens for usage in unfinished):
+            calls = count(sum(usage.calls - usage.from_cache for usage in unfinished), "request")
+            what = f"{count(len(unfinished), 'unfinished episode')} will be played again from the beginning"
             self.warnings += (f"{what}, and paid again: {calls} and {tokens:,} tokens were sent for the last attempt.",)
 
     def plan(self, matrix: Matrix, prices: Mapping[str, Price] | None = None) -> None:
@@ -412,40 +414,45 @@ class Store(Closeable):
             if last is None or last.attempt < summary.attempt:
                 self._attempts[summary.cell] = summary
 
-    def _check(self, configuration: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """Write the manifest, or compare it with the existing one. Raises `UsageError` if they differ."""
-        place = self.path / MANIFEST
-        wanted = json.loads(json.dumps(configuration))
-        if not place.exists():
-            if (self.path / RESULTS).exists() or any((self.path / EPISODES).iterdir()):
-                reason = f"It holds episodes and no {MANIFEST}, so it is unknown how they were played."
-                raise UsageError(
-                    f"{self.path} is damaged", reason, "Restore the file, or use another folder with --run."
-                )
-            created = datetime.now().astimezone().isoformat(timespec="seconds")
-            body = {"schema": SCHEMA, "created": created, "configuration": wanted, **about}
-            write_run_file(place, json.dumps(body, indent=2) + "\n")
-            return
+    def _write_manifest(self, configuration: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """Write the manifest of a new folder. Raises `UsageError` if the folder has episodes already."""
+        if (self.path / RESULTS).exists() or any((self.path / EPISODES).iterdir()):
+            reason = f"It holds episodes and no {MANIFEST}, so it is unknown how they were played."
+            advice = "Restore the file, or use another folder with --run."
+            raise UsageError(f"{self.path} is damaged", reason, advice)
+        created = datetime.now().astimezone().isoformat(timespec="seconds")
+        body = {"schema": SCHEMA, "created": created, "configuration": configuration, **about}
+        write_run_file(self.path / MANIFEST, json.dumps(body, indent=2) + "\n")
+
+    def _check_configuration(self, new: Mapping[str, Any]) -> None:
+        """Raise `UsageError` for a configuration that differs from that of the manifest where both are used.
+
+        Values that only the requested episodes depend on are added to the manifest.
+        """
         old, recorded = read_configuration(self.path), read_matrices(self.path) if self._requested else []
 
-        def read(path: tuple[str, ...]) -> tuple[bool, bool]:
-            """Whether the earlier episodes depend on a value, and whether those do that are requested now."""
-            return (self._reads(path, recorded), self._reads(path, self._requested)) if recorded else (True, True)
+        def is_used(path: Sequence[str], matrices: Sequence[Matrix]) -> bool:
+            return not recorded or self._reads(path, matrices)
 
-        common = _merged(old, wanted, lambda path: read(path) != (True, True))
-        merged = _merged(old, wanted, lambda path: read(path) == (False, True))
-        changed = list(_differences(common, wanted))
-        others = any(_differences(_without_address(common), _without_address(wanted)))
-        if changed and not others and not _has_answers(self.path):
-            changed, merged = [], {**merged, "endpoint": wanted["endpoint"]}
-        if not changed and merged != old:
-            write_run_file(place, json.dumps({**read_manifest(self.path), "configuration": merged}, indent=2) + "\n")
-        elif changed:
-            raise UsageError(
-                f"{self.path} was begun with another configuration",
-                "; ".join(changed[:5]) + (f"; and {len(changed) - 5} more" if len(changed) > 5 else "") + ".",
-                "Use the old configuration to continue, or another folder with --run.",
-            )
+        def is_added(path: Sequence[str]) -> bool:
+            return is_used(path, self._requested) and not is_used(path, recorded)
+
+        def may_differ(path: Sequence[str]) -> bool:
+            return not (is_used(path, self._requested) and is_used(path, recorded))
+
+        merged, tolerated = _merged(old, new, is_added), _merged(old, new, may_differ)
+        differences = list(_differences(tolerated, new))
+        only_address = not any(_differences(_without_address(tolerated), _without_address(new)))
+        if differences and only_address and not _has_answers(self.path):
+            differences, merged = [], {**merged, "endpoint": new["endpoint"]}
+        if differences:
+            more = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
+            what, reason = f"{self.path} was begun with another configuration", "; ".join(differences[:5])
+            advice = "Use the old configuration to continue, or another folder with --run."
+            raise UsageError(what, f"{reason}{more}.", advice)
+        if merged != old:
+            changed = {**read_manifest(self.path), "configuration": merged}
+            write_run_file(self.path / MANIFEST, json.dumps(changed, indent=2) + "\n")
 
 
 def _without_address(configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -529,8 +529,8 @@ class Draft:
         """Replace the rules, and add their heads to the predicates. Several rules may have the same head."""
         heads = {rule.name: rule.line for rule in component.rules}
         lines = [f"(:derived {rule.line} {rule.condition})" for rule in component.rules]
-        known = self.predicates
-        return self._with("rules", dict(zip(lines, lines, strict=True)))._with("predicates", {**heads, **known})
+        draft = self._with("rules", {line: line for line in lines})
+        return draft._with("predicates", {**heads, **self.predicates})
 
     def _with_action(self, component: ActionPart) -> Draft:
         name = component.name
@@ -543,11 +543,11 @@ class Draft:
             parts["precondition"] = component.condition or "(and)"
         if isinstance(component, (WholeAction, TimedAction, Effects)):
             parts["effect"] = component.effect or "(and)"
-        head, condition = f"(:action {name}\n    :parameters ({parts['parameters']})", "precondition"
+        signature = f"{name}\n    :parameters ({parts['parameters']})"
+        head, condition = f":action {signature}", "precondition"
         if isinstance(component, TimedAction) and component.duration:
-            head = f"(:durative-action {head[9:]}\n    :duration {component.duration}"
-            condition = "condition"
-        text = f"{head}\n    :{condition} {parts['precondition']}\n    :effect {parts['effect']})"
+            head, condition = f":durative-action {signature}\n    :duration {component.duration}", "condition"
+        text = f"({head}\n    :{condition} {parts['precondition']}\n    :effect {parts['effect']})"
         draft = self._with("actions", {**self.sections.get("actions", {}), name: text})
         new = () if isinstance(component, Parameters) else component.new_predicates
         known = self.predicates

@@ -240,15 +240,13 @@ class Reviewer:
         """Run the checks and then, if they find no errors, the planner."""
         domain = draft.checked_domain
         problem = draft.checked_problem if self.writer.what != "domain" else None
-        found = (*domain.defects, *(problem.defects if problem is not None else ()))
+        every = (*domain.defects, *(problem.defects if problem is not None else ()))
         # An object without use is not a defect: a description may name such objects.
-        shown = [defect for defect in found if defect.kind is not DefectKind.UNUSED_OBJECT]
-        defects, warnings = (
-            tuple(f"[{defect.kind.id}] {defect.message}" for defect in shown if defect.blocking is blocking)
-            for blocking in (True, False)
-        )
-        yield Reviewed("checks", not shown, (*defects, *warnings))
-        named = _named_by(shown, draft, self.writer.what)
+        reported = [defect for defect in every if defect.kind is not DefectKind.UNUSED_OBJECT]
+        defects = tuple(f"[{defect.kind.id}] {defect.message}" for defect in reported if defect.blocking)
+        warnings = tuple(f"[{defect.kind.id}] {defect.message}" for defect in reported if not defect.blocking)
+        yield Reviewed("checks", not reported, (*defects, *warnings))
+        named = _named_by(reported, draft, self.writer.what)
         if domain.domain is None or problem is None or problem.problem is None:
             return Review(defects, warnings, named)
         budget = self.writer.budget
@@ -270,15 +268,15 @@ class Reviewer:
 
         A component that the checks name has priority. Rewriting one of `unchanged` has had no effect.
         """
-        findings = (*review.defects, *review.warnings)
+        findings = "\n".join((*review.defects, *review.warnings))
         if findings:
-            diagnosis = yield from ask_opinion(self.writer, draft, Diagnosis, "\n".join(findings))
-            by_model = self._blamed(draft, diagnosis)
-            blamed = by_model[0] if by_model is not None else None
-            accepted = review.is_sound and blamed is None and not unchanged
-            target = None if accepted else next_target(blamed, review.named, unchanged)
-            if target is not None:
-                return by_model if target == blamed else (target, "\n".join(findings))
+            diagnosis = yield from ask_opinion(self.writer, draft, Diagnosis, findings)
+            suggestion = self._blamed(draft, diagnosis)
+            blamed = suggestion[0] if suggestion is not None else None
+            if not review.is_sound or blamed is not None or unchanged:
+                target = next_target(blamed, review.named, unchanged)
+                if target is not None:
+                    return suggestion if target == blamed else (target, findings)
             if review.defects:
                 return None
         opinion: _Blame | None
@@ -392,16 +390,16 @@ def _question(draft: Draft, file: str) -> Question:
 
 def _rewritable(what: BuildPart, level: Level) -> tuple[str, ...]:
     """The components that a revision may rewrite: not those of a domain that the user has provided."""
-    files = {"domain": (False,), "problem": (True,)}.get(what, (False, True))
-    known = (kind for kind in components_of(level) if (kind in PROBLEM_COMPONENTS) in files)
-    return tuple(kind for kind in known if kind != "action-list")
+    file_of = {kind: "problem" if kind in PROBLEM_COMPONENTS else "domain" for kind in components_of(level)}
+    return tuple(kind for kind, file in file_of.items() if what in (file, "task") and kind != "action-list")
 
 
 def _named_by(defects: Iterable[Defect], draft: Draft, what: BuildPart) -> tuple[Target, ...]:
     """The components that contain the defects, those with errors first, without defects of more than one component."""
-    first = sorted(defects, key=lambda defect: not defect.blocking)
-    targets = dict.fromkeys(target for defect in first if (target := _target_of(defect, draft)) is not None)
-    return tuple(target for target in targets if target.kind in _rewritable(what, draft.level))
+    errors_first = sorted(defects, key=lambda defect: not defect.blocking)
+    targets = dict.fromkeys(_target_of(defect, draft) for defect in errors_first)
+    rewritable = _rewritable(what, draft.level)
+    return tuple(target for target in targets if target is not None and target.kind in rewritable)
 
 
 def _target_of(defect: Defect, draft: Draft) -> Target | None:
@@ -412,8 +410,9 @@ def _target_of(defect: Defect, draft: Draft) -> Target | None:
         case Where("derived predicate"):
             return Target("rules")
         case Where("action", name) if name in draft.actions:
-            whole = "timed-action" if draft.level >= Level.TIME else "action"
-            return Target("effects" if (defect.kind, whole) == (DefectKind.EMPTY_EFFECT, "action") else whole, name)
+            if draft.level >= Level.TIME:
+                return Target("timed-action", name)
+            return Target("effects" if defect.kind is DefectKind.EMPTY_EFFECT else "action", name)
     return None
 
 

@@ -77,14 +77,14 @@ def command(
     handle_sigterm()
     config = resolve(flags, os.environ, names=_OPTIONS).config
     place = find_run(run, is_preferred=is_reportable)
-    filter_values = [str(value) for value in (game, mode, model, seed) if value is not None]
     filters = {"setting": game, "mode": mode, "model": model, "seed": seed}
+    filters = {name: value for name, value in filters.items() if value is not None}
     results = load_results([place])
     repeats = max((result.cell.repeat for result in results), default=1)
     losses = [
         _Loss.of(summary, place / EPISODES / journal_name(summary.cell, summary.attempt), with_model, repeats)
         for summary in results
-        if _is_lost(summary) and all(value in (None, getattr(summary.cell, name)) for name, value in filters.items())
+        if _is_lost(summary) and all(getattr(summary.cell, name) == value for name, value in filters.items())
     ]
     if not losses:
         reason = f"It has no lost episode of a text game in the modes {', '.join(_MODES)}."
@@ -95,28 +95,33 @@ def command(
     console = Console()
     config, access = _continued_config(console, losses[0].recorded, with_model, config)
     source = source_of(place)
-    target = Path(config.run.runs) / (config.run.run or "-".join(("counterfactual", place.name, *filter_values)))
-    code, handlers = exits.WON, interrupt_handlers()
-    for number in range(1, _MAX_CORRECTIONS + 1):
-        waiting = [loss for loss in losses if loss.correct_first_error()]
-        if not waiting:
-            break
-        for is_control in (True, False):
-            what = f"Round {number}, {'without' if is_control else 'with'} a correction"
-            console.print(f"{what}: {len(waiting)} of {count(len(losses), 'episode')}", style="bold")
-            setup = make_continuing_setup(
-                {loss.cell: loss.continuation(is_control) for loss in waiting}, config, access
-            )
-            path = target / (f"{number}{CONTROL if is_control else ''}")
-            code = _play_on(console, setup, waiting, path, source)
-            if code != exits.WON:
-                break
-            restore_handlers(handlers)
-        if code != exits.WON:
-            break
+    name = config.run.run or "-".join(("counterfactual", place.name, *map(str, filters.values())))
+    target = Path(config.run.runs) / name
+    code = _correct_and_replay(console, losses, config, access, target=target, source=source)
     _show(console, losses)
     console.print(f"Saved in {target}", style="dim", soft_wrap=True)
     raise typer.Exit(code)
+
+
+def _correct_and_replay(
+    console: Console, losses: Sequence[_Loss], config: Config, access: Access, *, target: Path, source: str
+) -> int:
+    """Correct each loss and play on, until nothing is left to correct or not all are played. Returns the exit code."""
+    handlers = interrupt_handlers()
+    for number in range(1, _MAX_CORRECTIONS + 1):
+        corrected = [loss for loss in losses if loss.correct_first_error()]
+        if not corrected:
+            break
+        for suffix, what in ((CONTROL, "without a correction"), ("", "with a correction")):
+            episodes = f"{len(corrected)} of {count(len(losses), 'episode')}"
+            console.print(f"Round {number}, {what}: {episodes}", style="bold")
+            versions = {loss.cell: loss.continuation(is_control=bool(suffix)) for loss in corrected}
+            setup = make_continuing_setup(versions, config, access)
+            code = _play_on(console, setup, corrected, target / f"{number}{suffix}", source)
+            if code != exits.WON:
+                return code
+            restore_handlers(handlers)
+    return exits.WON
 
 
 def _continued_config(console: Console, recorded: Recorded, model: str | None, typed: Config) -> tuple[Config, Access]:
@@ -165,7 +170,7 @@ class _Loss:
         return len(self.corrected) == len(self.errors)
 
     def correct_first_error(self) -> bool:
-        """Correct the first error of the last version, unless it was won. Returns whether an error was corrected."""
+        """Correct the first error of the last version, unless it was won. Returns whether there was one."""
         if self.won or not self.counts:
             return False
         recorded = self.recorded
@@ -182,9 +187,10 @@ class _Loss:
 
     def add_result(self, summary: Summary, path: Path, is_control: bool) -> None:
         """Add the result of a version, if it has one."""
-        if summary.counts:
-            (self.controls if is_control else self.corrected).append(summary.won)
-        if summary.counts and not is_control:
+        if summary.counts and is_control:
+            self.controls.append(summary.won)
+        elif summary.counts:
+            self.corrected.append(summary.won)
             self.recorded = load_recorded(path / EPISODES / journal_name(summary.cell, summary.attempt))
 
 
@@ -213,39 +219,45 @@ def _play_on(console: Console, setup: Setup, losses: Sequence[_Loss], path: Path
 
 def _show(console: Console, losses: Sequence[_Loss]) -> None:
     """Print the episodes that are won after each number of corrections, and what the first one explains."""
+    print_table(console, _wins_by_corrections(losses))
+    pairs_by_error: dict[str, list[tuple[bool, bool]]] = {}
+    for loss in losses:
+        if loss.corrected and loss.controls:
+            pairs_by_error.setdefault(loss.errors[0].kind, []).append((loss.corrected[0], loss.controls[0]))
+    pairs = list(chain(*pairs_by_error.values()))
+    most_frequent_first = sorted(pairs_by_error.items(), key=lambda item: -len(item[1]))
+    body = [_effect_row(kind, pairs_of_kind) for kind, pairs_of_kind in most_frequent_first]
+    body += [_effect_row("(all)", pairs)] if len(pairs_by_error) > 1 else []
+    head = ["first error", "lost", "won without it", "won with it", "difference", "95 %", "p"]
+    print_table(console, Table("Effect of one correction", head, body))
+    if pairs:
+        console.print(_verdict(pairs), soft_wrap=True)
+
+
+def _wins_by_corrections(losses: Sequence[_Loss]) -> Table:
+    """For each configuration, the episodes that are won after each number of corrections, and the won controls."""
     numbers = range(1, _MAX_CORRECTIONS + 1)
     groups: dict[tuple[str, ...], list[_Loss]] = {}
     for loss in losses:
         groups.setdefault(loss.summary.cell.configuration, []).append(loss)
     body = []
-    for name, group in groups.items():
+    for configuration, group in groups.items():
         won = (str(sum(loss.won and len(loss.errors) == number for loss in group)) for number in numbers)
-        anyway = (str(sum(loss.controls[number - 1 : number] == [True] for loss in group)) for number in numbers)
-        body.append([*name, "corrected", str(len(group)), *won, *_other_counts(group)])
-        body.append([*name, "not corrected", "", *anyway, "", "", "", ""])
+        controls_won = (str(sum(loss.controls[number - 1 : number] == [True] for loss in group)) for number in numbers)
+        body.append([*configuration, "corrected", str(len(group)), *won, *_other_counts(group)])
+        body.append([*configuration, "not corrected", "", *controls_won, "", "", "", ""])
     head = ["game", "mode", "model", "replayed", "lost", *(f"after {number}" for number in numbers)]
     head += ["still lost", "no error", "no result", "cost"]
-    print_table(console, Table("Lost episodes that are won after so many corrections", head, body))
-    pairs: dict[str, list[tuple[bool, bool]]] = {}
-    for loss in losses:
-        if loss.corrected and loss.controls:
-            pairs.setdefault(loss.errors[0].kind, []).append((loss.corrected[0], loss.controls[0]))
-    every = list(chain(*pairs.values()))
-    body = [_explained(kind, of_kind) for kind, of_kind in sorted(pairs.items(), key=lambda item: -len(item[1]))]
-    body += [_explained("(all)", every)] if len(pairs) > 1 else []
-    head = ["first error", "lost", "won without it", "won with it", "difference", "95 %", "p"]
-    print_table(console, Table("Effect of one correction", head, body))
-    if every:
-        console.print(_verdict(every), soft_wrap=True)
+    return Table("Lost episodes that are won after so many corrections", head, body)
 
 
-def _explained(kind: str, pairs: Sequence[tuple[bool, bool]]) -> list[str]:
-    """A row of the table: how many episodes are won without the error, and with it (the control)."""
-    without, control = map(sum, zip(*pairs, strict=True))
+def _effect_row(error: str, pairs: Sequence[tuple[bool, bool]]) -> list[str]:
+    """How many episodes are won without an error, and with it (the control)."""
+    corrected, controls = map(sum, zip(*pairs, strict=True))
     interval = paired_difference(pairs)
     bounds = f"{points(interval.low)} to {points(interval.high)}"
-    difference = points((without - control) / len(pairs))
-    return [kind, str(len(pairs)), str(without), str(control), difference, bounds, f"{mcnemar(pairs):.2g}"]
+    difference = points((corrected - controls) / len(pairs))
+    return [error, str(len(pairs)), str(corrected), str(controls), difference, bounds, f"{mcnemar(pairs):.2g}"]
 
 
 def _verdict(pairs: Sequence[tuple[bool, bool]]) -> str:
@@ -264,12 +276,12 @@ _SIGNIFICANCE = 0.05
 
 def _other_counts(losses: Sequence[_Loss]) -> tuple[str, ...]:
     """The numbers of episodes still lost, without a known error, and without a result, and the cost."""
-    still = sum(loss.counts and not loss.won and bool(loss.errors) for loss in losses)
+    still_lost = sum(loss.counts and not loss.won and bool(loss.errors) for loss in losses)
     without_error = sum(not loss.errors for loss in losses)
     without_result = sum(not loss.counts for loss in losses)
     costs = [loss.cost for loss in losses]
     total = money(None if None in costs else sum(cost or 0.0 for cost in costs))
-    return str(still), str(without_error), str(without_result), total
+    return str(still_lost), str(without_error), str(without_result), total
 
 
 def _is_lost(summary: Summary) -> bool:

@@ -39,17 +39,18 @@ class Refusals:
 
     def __init__(self) -> None:
         self._times: Counter[str] = Counter()
-        self._look_is_due = False
+        self.look_is_due = False
+        """Whether a command has become repeated since the agent last looked around."""
 
     def refused(self, command: str) -> None:
         """Count a refusal of the command."""
         self._times[command] += 1
-        self._look_is_due = self._look_is_due or self._times[command] == REPEATED
+        self.look_is_due = self.look_is_due or self._times[command] == REPEATED
 
     def changed(self) -> None:
         """Reset the counts, because the problem has changed."""
         self._times.clear()
-        self._look_is_due = False
+        self.look_is_due = False
 
     @property
     def repeated(self) -> tuple[tuple[str, int], ...]:
@@ -60,14 +61,6 @@ class Refusals:
         """The reason why no plan may begin with the command; empty if a plan may."""
         times = self._times[command]
         return f"the game refused '{command}' {times} times" if times >= FUTILE else ""
-
-    def look_is_due(self) -> bool:
-        """Whether a command has become repeated since the agent last looked around."""
-        return self._look_is_due
-
-    def looked(self) -> None:
-        """Record that the agent looks around for the commands that are repeated so far."""
-        self._look_is_due = False
 
 
 class Memory:
@@ -86,8 +79,10 @@ class Memory:
 
     def take(self, exchange: Exchange, refused: bool, reported: bool = True) -> None:
         """Add an exchange. It is news only if it is `reported` to the model."""
-        for exchanges in (self.news, self._since_change, self.history)[0 if reported else 2 :]:
-            exchanges.append(exchange)
+        self.history.append(exchange)
+        if reported:
+            self.news.append(exchange)
+            self._since_change.append(exchange)
         if refused and exchange.command is not None and self._remedies:
             self.refusals.refused(exchange.command)
 
@@ -112,12 +107,12 @@ class Memory:
         `unreachable`: no goal can be reached from the problem of the last answer.
         """
         if attempt == 0:
-            return self.refusals.look_is_due()
+            return self.refusals.look_is_due
         return self._remedies and unreachable and attempt == REPEATED
 
     def looked(self) -> None:
-        """Record that the agent looks around."""
-        self.refusals.looked()
+        """Record that the agent looks around for the commands that are repeated so far."""
+        self.refusals.look_is_due = False
 
     def to_read(self, attempt: int, unreachable: bool) -> list[Exchange]:
         """The exchanges that the next request shows.
@@ -184,7 +179,8 @@ _SAYS_MOST = (PlanStatus.INVALID, PlanStatus.MEMORY, PlanStatus.TIMEOUT, PlanSta
 def no_plan(rungs: Sequence[TriedRung]) -> Feedback:
     """Feedback for the model if no goal of the ladder has a plan."""
     statuses = [rung.status for rung in rungs]
-    category, message = NO_PLAN[next((status for status in _SAYS_MOST if status in statuses), statuses[-1])]
+    most_informative = next((status for status in _SAYS_MOST if status in statuses), statuses[-1])
+    category, message = NO_PLAN[most_informative]
     tried = (f"{rung.name}: {rung.status.value} ({rung.message})" for rung in rungs)
     return Feedback(category, message, tuple(tried))
 

@@ -139,7 +139,7 @@ def mismatch(knowledge: Knowledge, step: PlanStep, text: str, texts: Iterable[st
         expected = predicted[parameter]
         if printed is None or same_name(printed, expected):
             continue
-        if to_name(printed) in objects or _was_printed(expected, texts):
+        if to_name(printed) in objects or any(names_any([expected], text) for text in texts):
             return f"the plan expected {from_name(expected)}, and it is {printed}"
     return ""
 
@@ -181,10 +181,6 @@ def normalize_command(command: str, valid_commands: Iterable[str]) -> str:
     if command in valid or not command:
         return command
     return next((candidate for candidate in valid if same_name(candidate, command)), command)
-
-
-def _was_printed(name: str, texts: Iterable[str]) -> bool:
-    return any(names_any([name], text) for text in texts)
 
 
 def names_any(names: Iterable[str], text: str) -> bool:
@@ -304,6 +300,18 @@ class GameSession:
     def _description(self) -> Observation:
         return replace(self.seen, text=self.seen.look)
 
+    def _as_planned(
+        self, exchange: Exchange, intention: Intention, knowledge: Knowledge, score: float, nothing_new: bool
+    ) -> Exchange:
+        """The exchange with the effects of a planned step, as far as the game has confirmed them."""
+        assert intention.step is not None
+        rule = knowledge.actions[intention.step.action]
+        if intention.planned is not None and (knowledge.written is None or rule.expect):
+            exchange = _with_effects(exchange, intention.effects, knowledge)
+        gained = score - self.seen.score
+        is_expected = not self.observing.score or not gained or (rule.gains and gained > 0)
+        return replace(exchange, after=intention.after) if nothing_new and is_expected else exchange
+
     def _observe(
         self,
         intention: Intention | None,
@@ -324,16 +332,11 @@ class GameSession:
             valid = self._asking.shown(answer.valid_commands)
             exchange = replace(exchange, valid_commands=valid, kinds=answer.kinds, things=answer.things)
         if knowledge is not None and intention is not None and intention.step is not None and not answer.won:
-            texts = [exchange.text for exchange in self.memory.history]
+            texts = [earlier.text for earlier in self.memory.history]
             difference = mismatch(knowledge, intention.step, answer.text, texts)
-            nothing_new = says_nothing_new(knowledge, intention.step, exchange.text, texts)
-            is_compared = knowledge.written is None or knowledge.actions[intention.step.action].expect
-            if intention.planned is not None and is_compared and not (difference or refused):
-                exchange = _with_effects(exchange, intention.effects, knowledge)
-            gained, rises = answer.score - self.seen.score, knowledge.actions[intention.step.action].gains
-            is_expected = not self.observing.score or not gained or (rises and gained > 0)
-            if nothing_new and is_expected and not (difference or refused):
-                exchange = replace(exchange, after=intention.after)
+            if not (difference or refused):
+                nothing_new = says_nothing_new(knowledge, intention.step, read, texts)
+                exchange = self._as_planned(exchange, intention, knowledge, answer.score, nothing_new)
         if intention is not None:
             answered, hidden = self.rules.answers(answer.text), knowledge.only_planned if knowledge else ()
             sentence = recorded or ("" if answered else unforeseen(intention, difference, refused, hidden))

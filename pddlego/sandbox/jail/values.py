@@ -31,13 +31,15 @@ can construct them: the hashes of tuples of numbers are predictable."""
 LARGEST = 1 << 63
 """Integers from `-LARGEST` to `LARGEST - 1` are sent as numbers, others as `Opaque`."""
 
-
 WITHOUT_REFERENCES = 2
 """The version of marshal's format in which equal values have equal bytes."""
 
 PART = 12
 """Characters that each nested container counts besides its contents."""
 
+# The tags: t tuple, s set, f frozen set, m dictionary with text keys, d other dictionary, q fraction, o `Opaque`.
+# Without a call for each part: T list of tuples, L list of lists of tuples, S set of tuples, c list of dictionaries
+# with the same keys, by column.
 _NUMBERS = frozenset((int, float, bool, type(None)))
 _TEXTS = frozenset((str,))
 _ATOMS = _NUMBERS | _TEXTS

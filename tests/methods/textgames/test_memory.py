@@ -32,20 +32,20 @@ WRONG = json.dumps(
 def test_refusals_are_counted_until_the_problem_changes() -> None:
     refusals = Refusals()
     assert not refusals.repeated
-    assert not refusals.look_is_due()
+    assert not refusals.look_is_due
     assert refusals.objection("open x") == ""
     for _ in range(REPEATED):
         refusals.refused("open x")
     refusals.refused("open y")
     assert refusals.repeated == (("open x", REPEATED),)
-    assert refusals.look_is_due()
-    refusals.looked()
-    assert not refusals.look_is_due()
+    assert refusals.look_is_due
+    refusals.look_is_due = False
+    assert not refusals.look_is_due
     assert refusals.objection("open x") == ""
     for _ in range(FUTILE - REPEATED):
         refusals.refused("open x")
     assert refusals.objection("open x") == f"the game refused 'open x' {FUTILE} times"
-    assert not refusals.look_is_due()
+    assert not refusals.look_is_due
     refusals.changed()
     assert not refusals.repeated
     assert refusals.objection("open x") == ""

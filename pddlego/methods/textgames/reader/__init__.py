@@ -19,8 +19,9 @@ from pddlego.methods.textgames.formalize.full import PARTS
 from pddlego.methods.textgames.formalize.learn import READING_RULES, uncovered
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.options import ACT_COT, LEARN, LEARN_FACTS, LEARNING, PLANNING, STEPS
+from pddlego.methods.textgames.reader.experiments import ExperimentRules
 from pddlego.methods.textgames.reader.houses import chain_command, coin_command, cook_command, with_opinion
-from pddlego.methods.textgames.reader.laboratory import ExperimentRules, LaboratoryRules
+from pddlego.methods.textgames.reader.laboratory import LaboratoryRules
 from pddlego.methods.textgames.reader.paper_cooking import seen_in
 from pddlego.methods.textgames.reader.sentences import SENTENCES, in_pddl
 from pddlego.methods.textgames.reading.engine import HistoryReader, matching, read_news

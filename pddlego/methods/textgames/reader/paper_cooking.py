@@ -117,9 +117,11 @@ class PaperCooking:
             self._held.add(taken[1])
         elif room is not None:
             self._here = to_name(room[1])
-        if (room is not None or opened is not None) and self._reads:
+        if room is None and opened is None:
+            return
+        if self._reads:
             self._queue(seen_in(text), self._here)
-        elif (room is not None or opened is not None) and self._missing():
+        elif self._missing():
             self._unread.append((self._here, text))
 
     @property
@@ -147,7 +149,7 @@ class PaperCooking:
 
     def with_script_facts(self, problem: Problem) -> Problem:
         """The problem with the facts that the script knows, as soon as nothing is missing."""
-        if not self._ready():
+        if self._missing():
             return problem
         held = {name: "knife" if name == "knife" else "ingredient" for name in self._held & self._wanted()}
         objects = {TypedName(to_name(name), kind) for name, kind in held.items()}
@@ -160,7 +162,7 @@ class PaperCooking:
 
     def goals(self) -> tuple[Rung, ...]:
         """The goals that are tried before those of the ladder."""
-        if not self._ready() or self._recipe is None:
+        if self._missing() or self._recipe is None:
             return ()
         verbs = ((verb, to_name(food)) for verb, food in self._recipe.directions if verb in PREPARED)
         made = (Atom(PREPARED[verb], (food,)) for verb, food in verbs)
@@ -173,7 +175,7 @@ class PaperCooking:
 
     def left(self) -> tuple[tuple[str, str], ...] | None:
         """The remaining directions of the recipe as (verb, food); None while something is missing."""
-        if not self._ready() or self._recipe is None:
+        if self._missing() or self._recipe is None:
             return None
         return tuple(
             direction
@@ -200,6 +202,3 @@ class PaperCooking:
         verbs = {verb for verb, _ in self._recipe.directions} if self._recipe is not None else set()
         unheated = any(not self.seen.keys() & set(HEATERS[verb]) for verb in verbs & HEATERS.keys())
         return self._recipe is None or unheated or bool(self._wanted() - self._held)
-
-    def _ready(self) -> bool:
-        return not self._missing()

@@ -6,7 +6,7 @@ import pytest
 
 from pddlego.methods.textgames.formalize import Exchange, Observations, PromptContext
 from pddlego.methods.textgames.loading import load
-from pddlego.methods.textgames.reader.laboratory import PATIENCE, ExperimentRules
+from pddlego.methods.textgames.reader.experiments import PATIENCE, ExperimentRules
 from pddlego.pddl import apply_edit
 
 MELT = "Your task is to melt ice cream. First, focus on the substance."
