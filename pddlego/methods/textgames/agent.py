@@ -485,9 +485,13 @@ class PlanningPolicy:
     def _reject(
         self, retry: Retry, answer: str, proposal: Proposal, feedback: Feedback
     ) -> Generator[Event, None, Attempt[Intentions]]:
-        """Reject the answer: the event that says so, and the failed attempt with its feedback. Good rules are kept."""
+        """Reject the answer: the event that says so, and the failed attempt with its feedback.
+
+        Good rules are kept, and what was wrong with the others is said, too.
+        """
         before = self.knowledge
         if isinstance(proposal, ProblemProposal):
+            feedback = replace(feedback, evidence=(*feedback.evidence, *proposal.remarks))
             self.knowledge = replace(before, learned=proposal.knowledge.learned)
             yield from _rules_accepted(before.learned, self.knowledge.learned)
         yield _rejected(retry, feedback, proposal)

@@ -309,3 +309,11 @@ def test_rules_are_asked_for_where_they_are_handed_on(tmp_path: Path, carry: boo
     assert len(systems) == 1, "the same in every request, so that endpoints can cache it"
     assert ('"sentence"' in next(iter(systems))) is carry
     assert (calls[-1] <= 1) is carry
+
+
+def test_faulty_rules_are_said_where_the_changes_are_rejected(coin: GameSetting, planner: ProcessPlanner) -> None:
+    faulty = {"sentence": "It smells of {x}.", "add": ["(smells {x})"]}
+    teacher = Given({"init": {"add": ["(at kitchen)"]}, "rules": [faulty]})
+    rejected = of(teach(coin, planner, teacher), Rejected)
+    assert "there is no predicate smells" in "\n".join(rejected[0].feedback.evidence)
+    assert "there is no predicate smells" in shown(teacher.requests[1])
