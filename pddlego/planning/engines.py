@@ -37,7 +37,7 @@ from pddlego.pddl.problem import Metric, without
 from pddlego.pddl.sexpr import Sexpr, read_sexprs, show
 from pddlego.planners import OWN, Feature, PlannerSpec, one_of, spec_of, usable
 from pddlego.planning.defined import unset_numbers, with_known_numbers
-from pddlego.planning.disjunctions import disjunctions, with_single_disjunctions
+from pddlego.planning.disjunctions import has_several_disjunctions
 from pddlego.planning.exact import engine_task
 from pddlego.planning.ground import PlanningError, ground, slices_of, translating, translator_task
 from pddlego.planning.kairos import NO_PROOF, solve_texts
@@ -392,10 +392,11 @@ def solve_mimir(
     mimir is not used, because its plans differ from process to process, nor the A* of 0.13, because it overlooks goals.
     """
     _refuse(search, "mimir")
-    if needs_numbers(domain, problem) is not None:
-        plain, task = in_plain_pddl(domain, problem)
-        if with_single_disjunctions(plain) is not plain or disjunctions(task.goal) > 1:
-            raise PlanningError(f"mimir 0.13 loses one of several disjunctions ('or') in a condition; {_USE_KAIROS}")
+    has_numbers = needs_numbers(domain, problem) is not None
+    if has_several_disjunctions(*in_plain_pddl(domain, problem)):
+        advice = _USE_KAIROS if has_numbers else "use fast-downward"
+        raise PlanningError(f"mimir 0.13 loses one of several disjunctions ('or') in a condition; {advice}")
+    if has_numbers:
         return solve_numeric_with_mimir(*_plain_texts(domain, problem), seconds)
     return _forked("mimir", partial(_solved_by_mimir, _mimir_texts(domain, problem), seconds, heuristics))
 
@@ -477,7 +478,6 @@ def _mimir_texts(domain: Domain, problem: Problem) -> tuple[str, str]:
     """Write the domain and the problem as mimir reads them."""
     domain, problem = in_plain_pddl(domain, without(problem, domain.constants))
     domain, problem = _with_plain_goal(domain, problem)
-    domain = with_single_disjunctions(domain)
     types = tuple(supertype for supertype in domain.supertypes if supertype.name != ANY_TYPE)
     domain_text = str(replace(domain, name="domain", requirements=_REQUIREMENTS, supertypes=types))
     values = frozenset(value for value in problem.values if value.left != TOTAL_COST)
