@@ -56,9 +56,16 @@ class KeptStates:
             known.value = value
 
     def tree(self, plan: Iterable[Any]) -> SearchTree:
-        """The tree of the search that found a plan."""
-        initial = next(iter(self._states))
-        passed = {*itertools.accumulate(plan, lambda before, operator: operator.apply(before), initial=initial)}
+        """The tree of the search that found a plan.
+
+        A state of the plan is below the one before it, also if it was generated from another one first.
+        """
+        passed = [next(iter(self._states))]
+        for operator in plan:
+            before, state = self._states.get(passed[-1]), operator.apply(passed[-1])
+            if before is not None and (known := self._states.get(state)) is not None:
+                known.before, known.action = before.index, action_of(operator)
+            passed.append(state)
         states = tuple(
             SearchedState(one.before, one.action, one.value, one.expanded, state in passed)
             for state, one in itertools.islice(self._states.items(), _MOST_KEPT)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pddlego.cli.search_tree import tree_drawing
 from pddlego.planning.result import SearchedState, SearchTree
 
@@ -33,3 +35,12 @@ def test_a_search_of_too_many_states_is_counted_by_depth() -> None:
         "1 action: 2 states, 1 expanded",
         "2 actions: 30 states, 7 expanded",
     ]
+
+
+def test_a_deep_tree_is_narrow_and_a_long_label_is_cut() -> None:
+    states = (*(SearchedState(number - 1 if number else None, "(go)", 1, number) for number in range(300)),)
+    states = (*states, SearchedState(0, f"(go {'x' * 200})"))
+    parts = "".join(tree_drawing(SearchTree(states, ((len(states), 0),))).parts)
+    width = re.search(r'width="(\d+)"', parts)
+    assert width is not None and int(width[1]) < 1_000
+    assert f"(go {'x' * 200})</title>" in parts and "x…x" in parts

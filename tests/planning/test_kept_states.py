@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pddlego.pddl import Domain, Problem, parse_domain, parse_problem
 from pddlego.planning import Plan, ProcessPlanner, Search, kept_states
 from pddlego.planning.ground import ground
 from pddlego.planning.result import SEARCH_NAMES, SearchTree
@@ -13,8 +14,8 @@ from tests.planning.hanoi import HANOI, hanoi
 DOMAIN, PROBLEM = HANOI, hanoi(3)
 
 
-def kept(text: str, is_kept: bool = True) -> Plan:
-    task = ground(DOMAIN, PROBLEM)
+def kept(text: str, is_kept: bool = True, domain: Domain = DOMAIN, problem: Problem = PROBLEM) -> Plan:
+    task = ground(domain, problem)
     search = Search.parse(text)
     assert task is not None
     plan = find_plan(task, Search(search.algorithm, search.heuristic, is_kept=is_kept))
@@ -35,7 +36,8 @@ def test_every_search_keeps_its_states_and_finds_the_same_plan(search: str) -> N
     assert tree.is_whole
     first, *others = tree.states
     assert (first.before, first.action, first.on_plan) == (None, "", True)
-    assert all(one.before is not None and one.before < number for number, one in enumerate(others, 1))
+    assert all(one.before is not None for one in others)
+    assert len(chain_of(tree)) == len(plan) + 1
     order = sorted(one.expanded for one in tree.states if one.expanded is not None)
     assert order == [*range(1, len(order) + 1)]
     assert len(order) == sum(expanded for _, expanded in tree.depths) <= plan.expanded
@@ -44,13 +46,38 @@ def test_every_search_keeps_its_states_and_finds_the_same_plan(search: str) -> N
     assert all((one.value is not None) is has_values for one in tree.states if one.expanded is not None)
 
 
-def test_the_states_of_a_plan_of_best_first_search_follow_each_other() -> None:
-    plan = kept("gbf(hff)")
-    passed = [(number, one) for number, one in enumerate(tree_of(plan).states) if one.on_plan]
-    assert [one.before for _, one in passed[1:]] == [number for number, _ in passed[:-1]]
-    assert [one.action for _, one in passed[1:]] == [*map(str, plan.steps)]
-    order = [one.expanded or 0 for _, one in passed[:-1]]
-    assert order == sorted(order), "the goal is not expanded"
+ROADS = parse_domain("""(define (domain roads) (:requirements :strips :action-costs)
+  (:predicates (at ?t) (road ?a ?b)) (:functions (total-cost) - number (length ?a ?b) - number)
+  (:action drive :parameters (?a ?b) :precondition (and (at ?a) (road ?a ?b))
+    :effect (and (not (at ?a)) (at ?b) (increase (total-cost) (length ?a ?b)))))""")
+LENGTHS = {"a b": 1, "b c": 1, "c d": 1, "d e": 1, "a c": 5, "b d": 4, "a e": 9}
+KNOWN = " ".join(f"(road {way}) (= (length {way}) {length})" for way, length in LENGTHS.items())
+TRIP = parse_problem(
+    "(define (problem trip) (:domain roads) (:objects a b c d e) (:goal (at e)) (:metric minimize (total-cost))"
+    f" (:init (at a) (= (total-cost) 0) {KNOWN}))"
+)
+
+
+def chain_of(tree: SearchTree) -> list[str]:
+    """The actions of the states of the plan, from the last one to the first one."""
+    parents = {one.before for one in tree.states if one.on_plan}
+    (place,) = (index for index, one in enumerate(tree.states) if one.on_plan and index not in parents)
+    actions = list[str]()
+    at: int | None = place
+    while at is not None:
+        assert tree.states[at].on_plan
+        actions.append(tree.states[at].action)
+        at = tree.states[at].before
+    return actions
+
+
+@pytest.mark.parametrize("search", ["gbf(hff)", "astar(lmcut)", "astar(hmax)", "bfs"])
+def test_the_states_of_a_plan_follow_each_other_also_after_a_detour(search: str) -> None:
+    """A* reaches states again on a cheaper way than the one on which they were generated."""
+    for domain, problem in ((DOMAIN, PROBLEM), (ROADS, TRIP)):
+        plan = kept(search, domain=domain, problem=problem)
+        assert chain_of(tree_of(plan)) == [*map(str, reversed(plan.steps)), ""]
+    assert search.startswith("gbf") or len(plan) == 4
 
 
 def test_of_a_large_search_the_first_states_are_kept_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:

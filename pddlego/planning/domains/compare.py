@@ -58,6 +58,7 @@ def _compared(
         return Comparison(ComparisonVerdict.UNDECIDED, CONSTRAINTS)
     if equal_up_to_names(left, right, seconds / 4):
         return Comparison(ComparisonVerdict.SAME, "equal up to names and order")
+    left, renamed = _with_types_of(left, renamed), _with_types_of(renamed, left)
     if unlike := _declared_otherwise(left, renamed):
         return Comparison(ComparisonVerdict.DIFFERENT, unlike)
     if find_spec("z3") is None:
@@ -66,6 +67,12 @@ def _compared(
     from pddlego.planning.domains.differences import decide_domains
 
     return decide_domains(left, renamed, problem, assumed, seconds * 3 / 4)
+
+
+def _with_types_of(domain: Domain, other: Domain) -> Domain:
+    """The domain with the types that only the other one has, so that states may have objects of them."""
+    missing = tuple(one for one in other.supertypes if one.name not in domain.types)
+    return replace(domain, supertypes=(*domain.supertypes, *missing))
 
 
 def _declared_otherwise(left: Domain, right: Domain) -> str:

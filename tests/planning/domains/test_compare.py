@@ -213,3 +213,26 @@ def test_what_becomes_true_later_is_part_of_what_a_problem_reaches() -> None:
     now, later = (parse_problem(start.replace("LATER", more)) for more in ("", " (at 5 (q o))"))
     assert compare_domains(parse_domain(text), other, now).verdict is ComparisonVerdict.SAME
     assert compare_domains(parse_domain(text), other, later).verdict is ComparisonVerdict.DIFFERENT
+
+
+PETS = """(define (domain pets) (:requirements :strips :typing) (:types {types}) (:predicates (p ?x - {kind}) {more})
+  (:action a :parameters (?x - {kind}) :precondition (p ?x) :effect (not (p ?x))) {action})"""
+PLAIN = PETS.format(types="cat", kind="cat", more="", action="")
+FEED = "(:action feed :parameters (?x - dog) :precondition (hungry ?x) :effect (not (hungry ?x)))"
+
+
+@pytest.mark.parametrize(
+    ("other", "is_same"),
+    [
+        (PETS.format(types="cat dog", kind="cat", more="", action=""), True),
+        (PETS.format(types="dog", kind="dog", more="", action=""), True),
+        (PETS.format(types="car bus", kind="car", more="(r ?x - bus)", action=""), False),
+        (PETS.format(types="cat dog", kind="cat", more="(hungry ?x - dog)", action=FEED), False),
+        (PETS.format(types="cat - pet pet", kind="pet", more="", action=""), False),
+        (PETS.format(types="car bus", kind="car", more="(hungry ?x - bus)", action=FEED.replace("dog", "bus")), False),
+    ],
+)
+def test_types_of_one_domain_are_no_reason_to_call_domains_the_same(other: str, is_same: bool) -> None:
+    for left, right in ((PLAIN, other), (other, PLAIN)):
+        verdict = compare_domains(parse_domain(left), parse_domain(right)).verdict
+        assert verdict is (ComparisonVerdict.SAME if is_same else ComparisonVerdict.DIFFERENT)
