@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pddlego.pddl import Domain
+from pddlego.pddl import Domain, Problem
 from pddlego.pddl.conditions import And, Formula
 from pddlego.pddl.domain import Action
 from pddlego.planning.compare import ComparisonVerdict, Witness
@@ -36,26 +36,32 @@ class Certificate:
         return f"{self.action}: {self.verdict}: {self.witness.action} in {' '.join(self.witness.facts)}: {outcome}"
 
 
-def certify(domain: Domain, learned: Domain, assumed: Sequence[Formula] = ()) -> tuple[Certificate, ...]:
+def certify(
+    domain: Domain, learned: Domain, problem: Problem | None = None, assumed: Sequence[Formula] = ()
+) -> tuple[Certificate, ...]:
     """Compare learned actions with those of the `domain`, in states that the `assumed` conditions allow.
 
-    Each comparison has `_SECONDS` in a separate process, which gets more to end.
+    With a `problem`, its invariants are also assumed. Each comparison has `_SECONDS` in a separate process, which gets
+    more to end.
     """
     by_name, conditions = learned.actions_by_name, tuple(assumed)
-    return tuple(_certified(domain, true, by_name.get(true.name), conditions) for true in domain.actions)
+    return tuple(_certified(domain, true, by_name.get(true.name), problem, conditions) for true in domain.actions)
 
 
 @lru_cache(maxsize=1_000)  # most actions are the same in the next episode
-def _certified(domain: Domain, true: Action, learned: Action | None, assumed: tuple[Formula, ...]) -> Certificate:
+def _certified(
+    domain: Domain, true: Action, learned: Action | None, problem: Problem | None, assumed: tuple[Formula, ...]
+) -> Certificate:
     if learned is None:
         return Certificate(true.name, "unknown")
     with_true, with_learned = (replace(domain, actions=(action,), text="") for action in (true, learned))
-    everywhere = compare_apart(with_true, with_learned, assumed=assumed, seconds=_SECONDS)
+    everywhere = compare_apart(with_true, with_learned, problem, assumed=assumed, seconds=_SECONDS)
     if everywhere.verdict is ComparisonVerdict.SAME:
         return Certificate(true.name, "same")
+    # Where both call it possible:
     both = replace(true, parameters=learned.parameters, precondition=And((true.precondition, learned.precondition)))
     with_both = replace(with_true, actions=(both,))
-    inside = compare_apart(with_both, with_learned, assumed=assumed, seconds=_SECONDS)  # where both call it possible
+    inside = compare_apart(with_both, with_learned, problem, assumed=assumed, seconds=_SECONDS)
     verdict = _NAMES.get(inside.verdict, "undecided")
     witness = inside.witnesses[0] if verdict == "wrong" and inside.witnesses else None
     return Certificate(true.name, verdict, witness)

@@ -346,11 +346,11 @@ def parse_learned(text: str) -> LearnedRules:
     parts = {key: table.pop(key, []) for key in ("reading", "opinions", "unread")}
     if isinstance(parts["reading"], dict):  # as in a setting, with names
         parts["reading"] = list(parts["reading"].values())
-    wrong = [*table, *(key for key, part in parts.items() if not isinstance(part, list))]
-    if wrong:
-        raise ValueError(
-            f"'{wrong[0]}' is not expected: it has [[reading]] or [reading.NAME] tables, and lists opinions and unread"
-        )
+    form = "it has [[reading]] or [reading.NAME] tables, and lists opinions and unread"
+    if table:
+        raise ValueError(f"'{next(iter(table))}' is not expected: {form}")
+    if no_list := next((key for key, part in parts.items() if not isinstance(part, list)), None):
+        raise ValueError(f"'{no_list}' is no list: {form}")
     if len(parts["reading"]) > MOST_RULES or len(parts["opinions"]) > MOST_OPINIONS:
         raise ValueError(f"it has more than {MOST_RULES} rules or {MOST_OPINIONS} opinions")
     try:
