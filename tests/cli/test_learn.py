@@ -56,6 +56,14 @@ def test_rules_that_cannot_be_read_are_refused_with_the_name_of_their_file(tmp_p
     assert "Traceback" not in done.stderr
 
 
+def test_rules_of_another_game_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("[[reading]]\nsentence = 'A {x}.'\nadd = ['(ta {x})']\n", encoding="utf-8")
+    done = run("play", "coin", "--mode", "edit", "--seed", "2", "--from", "mine.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: The rules in mine.toml are of another game")
+    assert '"A {x}."' in done.stderr
+
+
 def test_a_domain_learned_from_an_episode_that_did_not_end_says_so(tmp_path: Path) -> None:
     assert run("eval", "coin", "--modes", "edit", "--seeds", "2,12", "--run", "r", cwd=tmp_path).returncode == 0
     assert "did not end" not in run("learn-domain", "r", cwd=tmp_path).stderr

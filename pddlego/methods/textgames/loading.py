@@ -179,7 +179,7 @@ def load(name: str, options: TextGameOptions | None = None) -> GameSetting:
     places = {DOMAIN: options.domain_from, RULES: options.rules_from, TRANSITIONS: options.transitions_from}
     texts = {text.option: _text_of(place, name, text) for text, place in places.items() if place is not None}
     if RULES.option in texts:
-        _with_rules(setting.start, texts[RULES.option], str(options.rules_from))  # errors name the file
+        _check_rules(setting.start.domain, texts[RULES.option], str(options.rules_from))
     if is_pddl(options.constraint):
         check_kept(options.constraint, setting.start, f"The constraint cannot be kept in {name}")
     return replace(setting, sources={**setting.sources, **texts}, constraint=options.constraint)
@@ -484,18 +484,31 @@ def setting_for(setting: GameSetting, variant: Variant, text: str | None = None)
     )
 
 
-def _with_rules(
-    start: Knowledge, text: str, place: str = "the text to begin with", given: tuple[ReadingRule, ...] = ()
-) -> Knowledge:
-    """The knowledge with the rules in the text of a `place` that fit its domain, and `given` rules for other sentences.
+_OTHER_RULES = "Fix them, or choose another --from."
+
+
+def _learned_in(text: str, place: str) -> LearnedRules:
+    """The rules in the text of a `place`. Raises `UsageError` for an invalid text."""
+    try:
+        return parse_learned(text)
+    except ValueError as error:
+        raise UsageError(f"The rules in {place} are invalid", f"{error}.", _OTHER_RULES) from error
+
+
+def _check_rules(domain: Domain, text: str, place: str) -> None:
+    """Raise `UsageError` for an invalid text of a `place`, and for rules of another domain."""
+    other = next((rule for rule in _learned_in(text, place).rules if not fits_domain(rule, domain)), None)
+    if other is not None:
+        reason = f'The rule for "{other.sentence[0]}" has a fact that {domain.name} does not have.'
+        raise UsageError(f"The rules in {place} are of another game", reason, _OTHER_RULES)
+
+
+def _with_rules(start: Knowledge, text: str, given: tuple[ReadingRule, ...] = ()) -> Knowledge:
+    """The knowledge with the rules in a text that fit its domain, and `given` rules for other sentences.
 
     Raises `UsageError` for an invalid text.
     """
-    try:
-        learned = parse_learned(text)
-    except ValueError as error:
-        what = f"The rules in {place} are invalid"
-        raise UsageError(what, f"{error}.", "Fix them, or choose another --from.") from error
+    learned = _learned_in(text, "the text to begin with")
     fitting = (rule for rule in learned.rules if fits_domain(rule, start.domain))
     return replace(start, learned=replace(learned, rules=LearnedRules(given).with_rules(fitting).rules))
 
