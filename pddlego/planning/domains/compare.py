@@ -36,8 +36,9 @@ def compare_domains(
 
     They are the same if they are equal up to names and order, or if each action is possible in the same states and has
     the same effects there. What has the same name in both corresponds, and so do names that are left over where only
-    one of each domain has the same parameters. The states are all those that the `assumed` conditions allow and, with a
-    `problem` of the left domain, those that its invariants allow.
+    one of each domain has the same parameters. Each domain gets the types that only the other one has. The states are
+    all those that the `assumed` conditions allow and, with a `problem` of the left domain, those that its invariants
+    allow.
 
     Without the package z3-solver, only domains that are equal up to names and order are decided.
     """
