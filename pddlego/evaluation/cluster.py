@@ -232,7 +232,18 @@ def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) ->
     permits = kind.remote(lambda: make_limiter(setup, Ledger(place), prices))
     # Ray's own retries would continue the list of events in the middle of another episode.
     task: Any = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(play_whole)
-    call, kept, check = _caller(permits), ray.put(setup), _check_of(ray)
+    kept, check, lock, over = ray.put(setup), _check_of(ray), threading.Lock(), threading.Event()
+
+    def call(name: str, *arguments: object) -> Any:
+        with lock:  # Ray ends our process if it is asked for anything while, or after, it shuts down
+            if over.is_set():
+                raise _gone("The evaluation is over.")
+            return _caller(permits)(name, *arguments)
+
+    def shut_down() -> None:
+        over.set()
+        with lock:
+            ray.shutdown()
 
     def player(cell: Cell) -> Timed:
         seconds = [0.0]
@@ -254,9 +265,9 @@ def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) ->
         return Timed(events(), lambda: seconds[0])
 
     try:
-        yield Executor(player, ray.shutdown, load_of(call), check)
+        yield Executor(player, shut_down, load_of(call), check)
     finally:
-        ray.shutdown()
+        shut_down()
 
 
 def _received(ray: Any, references: Iterable[Any]) -> Iterator[TimedEvent]:

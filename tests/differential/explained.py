@@ -15,6 +15,7 @@ class Explained:
 
 
 EXPLAINED = (
+    Explained("mimir", "several disjunctions", "it loses some of them; we refuse such conditions"),
     Explained("translator", "Got: (either", "PDDL of 1998; we write a static predicate in its place"),
     Explained("translator", "Fractional numbers", "PDDL has fractions as costs; we multiply them first"),
     Explained("translator", "AssertionError", "forall below when, or a cost alone; we write simple effects"),
