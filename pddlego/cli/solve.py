@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -144,7 +143,7 @@ def command(
             call = partial(tools.solve, *files, planner=options.engine or "auto", search=search or "gbf(hff)")
             result = _solved(partial(call, memory=options.memory, plans=plans, keep_states=bool(page)), options.timeout)
         _report(result, parsed, task, options.engine, search, form)
-    print_result(replace(result, tree=None), form, ())
+    print_result(result, form, ())
     if result.plan is None:
         raise typer.Exit(exits.NOT_WON)
     if page is not None:

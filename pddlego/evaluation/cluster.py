@@ -232,16 +232,13 @@ def cluster_executor(setup: Setup, ledger: Path, prices: Mapping[str, Price]) ->
     permits = kind.remote(lambda: make_limiter(setup, Ledger(place), prices))
     # Ray's own retries would continue the list of events in the middle of another episode.
     task: Any = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(play_whole)
-    kept, check, lock, over = ray.put(setup), _check_of(ray), threading.Lock(), threading.Event()
+    kept, check, call_actor, lock = ray.put(setup), _check_of(ray), _caller(permits), threading.Lock()
 
     def call(name: str, *arguments: object) -> Any:
-        with lock:  # Ray ends our process if it is asked for anything while, or after, it shuts down
-            if over.is_set():
-                raise _gone("The evaluation is over.")
-            return _caller(permits)(name, *arguments)
+        with lock:  # Ray ends our process if it is asked for anything while it shuts down
+            return call_actor(name, *arguments)
 
     def shut_down() -> None:
-        over.set()
         with lock:
             ray.shutdown()
 

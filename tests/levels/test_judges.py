@@ -23,7 +23,7 @@ from tests.shared import SHARED
 
 PLANS = sorted((SHARED / "cases" / "levels").glob("*/*.plan"))
 
-SEEDS = range(scaled(4, 40))
+SEEDS = range(scaled(8, 40))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -116,7 +116,7 @@ def test_judges_agree_about_time() -> None:
             verdicts = judges(plan.domain, plan.problem, plan.plan)
             assert agreed(verdicts) or is_explained(plan, verdicts), (plan, verdicts)
             found.append(verdicts["val"])
-    assert 0 < found.count(VALID) < len(found)  # a landing has few seeds
+    assert len(found) / 5 <= found.count(VALID) <= len(found) * 4 / 5
 
 
 @pytest.mark.val

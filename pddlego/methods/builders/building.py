@@ -28,7 +28,7 @@ from pddlego.methods.builders.draft import (
 from pddlego.methods.builders.headings import headed_component
 from pddlego.methods.builders.records.l2p import tagged_components, unasked
 from pddlego.models import Completion, Model
-from pddlego.models.base import Feedback, Message, Request, cut_off, incomplete, shortened
+from pddlego.models.base import INVALID, Feedback, Message, Request, cut_off, incomplete, shortened
 from pddlego.models.prompts import Prompts
 from pddlego.pddl import Defect, Domain, Problem
 from pddlego.pddl.check import check_domain, check_reading
@@ -195,7 +195,7 @@ class ComponentWriter:
         try:
             components = components_in(answer.text, targets, notes)
         except ComponentError as error:
-            feedback = incomplete(answer) or (cut_off() if error.cut_off else Feedback("invalid answer", f"{error}."))
+            feedback = incomplete(answer) or (cut_off() if error.cut_off else Feedback(INVALID, f"{error}."))
             return Attempt(answer.text, feedback=feedback)
         for component in components:
             kind = next(kind for kind, model in COMPONENTS.items() if type(component) is model)
@@ -208,7 +208,7 @@ class ComponentWriter:
     def _put(self, component: Component, draft: Draft, target: Target) -> Draft | Feedback:
         """The draft with the component, or the reason why the component is rejected."""
         if isinstance(component, ActionPart) and target.action and component.name != target.action:
-            return Feedback("invalid answer", f"the answer defines '{component.name}' instead of '{target.action}'")
+            return Feedback(INVALID, f"the answer defines '{component.name}' instead of '{target.action}'")
         after = draft.with_component(component)
         if not self.checks:
             return after

@@ -27,7 +27,7 @@ from pddlego.methods.builders.draft import (
     components_of,
 )
 from pddlego.methods.builders.events import PlanTried, Reviewed
-from pddlego.models.base import Feedback, Message, Request
+from pddlego.models.base import INVALID, Feedback, Message, Request
 from pddlego.pddl import Defect, DefectKind
 from pddlego.pddl.nearly_json import EditSyntaxError, last_object
 from pddlego.pddl.portable import checked_domain
@@ -351,7 +351,7 @@ def ask_opinion(
         opinion = _read(kind, answer.text)
         if not isinstance(opinion, str):
             return Attempt(answer.text, opinion)
-        feedback = Feedback("invalid answer", "the review cannot be read:", (opinion,))
+        feedback = Feedback(INVALID, "the review cannot be read:", (opinion,))
         yield Rejected(retry.attempt, feedback)
         return Attempt(answer.text, feedback=feedback)
 

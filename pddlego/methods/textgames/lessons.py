@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pddlego.errors import UsageError
@@ -76,9 +76,8 @@ class Lessons:
         if refused and not before.successes and before.failures >= _MOST_FAILURES:
             return self
         kept, after = known, self._learn(name, [*known, transition])
-        if (
-            after is None
-        ):  # a refusal may have a reason that was not read: keep those that agree with the new transition
+        if after is None:
+            # A refusal may have a reason that was not read: those that agree with the new transition are kept.
             certain = [*(old for old in known if old.after is not None), transition]
             kept = [old for old in known if old.after is not None or self._learn(name, [*certain, old]) is not None]
             after = self._learn(name, [*kept, transition])
@@ -125,7 +124,7 @@ class Lessons:
         known = [action for action in self.actions.values() if action.safe is not None]
         yield self._domain(_needing(action, _open_literals(action)) for action in known)
         yield self._domain(_needing(action, _open_over_parameters(action)) for action in known)
-        yield self._domain(_needing(action, []) for action in known)
+        yield self._domain(_needing(action, ()) for action in known)
 
     def _domain(self, actions: Iterable[Action]) -> Domain:
         """The setting's domain with other actions, to which the effects that only plans have are added."""
@@ -159,12 +158,13 @@ _MOST_QUANTIFIED = 10
 """The maximum number of quantified conditions that an action without parameters needs."""
 
 
-def _needing(action: LearnedAction, conditions: list[Formula]) -> Action:
+def _needing(action: LearnedAction, conditions: Sequence[Formula]) -> Action:
     """The action with its sure conditions and some open ones; without parameters, also quantified ones."""
     if not action.optimistic.parameters:
         explaining = _explaining(action)
         quantified = [condition for condition in action.open if isinstance(condition, Forall)]
-        conditions += [condition for condition in quantified if condition in explaining][:_MOST_QUANTIFIED]
+        explained = [condition for condition in quantified if condition in explaining]
+        conditions = [*conditions, *explained[:_MOST_QUANTIFIED]]
     return replace(action.optimistic, precondition=And((*action.sure, *conditions)))
 
 
@@ -252,7 +252,7 @@ def transition_between(
 def _both_states(
     setting: GameSetting, before: Problem, new: frozenset[Atom], nameable: set[str]
 ) -> tuple[frozenset[Atom], frozenset[Atom]]:
-    """The facts of the states before and after a step: those of the problem before, and `new` ones, that agree with it.
+    """The facts of the states before and after a step. `new` are the facts of the problem after it.
 
     A problem lacks facts that the agent cannot know yet: a new one was true before, unless its absence was known
     (`[claims]`). The action changes facts about the `nameable` objects, with predicates that actions change; what else

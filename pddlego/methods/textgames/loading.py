@@ -455,8 +455,8 @@ def searches(setting: GameSetting, mode: str) -> tuple[Search, ...]:
 def setting_for(setting: GameSetting, variant: Variant, text: str | None = None) -> GameSetting:
     """The setting without the parts that a variant removes, and without a domain if the model writes the domain.
 
-    A model that writes a domain or rules begins from `text`, or from that of `--from` if it is empty or None. Mode
-    `edit` asks for rules if there is a text, also an empty one: they are handed on.
+    A model that writes a domain or rules begins from `text`, or from that of `--from` if it is empty or None. None
+    also says that nothing is handed on to later episodes; without rules of `--from`, mode `edit` then asks for none.
 
     Raises `UsageError` for a part that the setting does not have, and for an invalid text.
     """

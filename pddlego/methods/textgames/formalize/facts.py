@@ -208,9 +208,10 @@ class LearnFacts(LearnRules):
         before = replace(situation, task=task if index else "", seen=seen)
         knowledge = situation.knowledge.with_problem(self._read(learned, before).problem)
         placeholder = next_placeholder(knowledge.problem, situation)
-        exits = [fact.args for fact in knowledge.problem.facts if places and fact.predicate == places.exit]
-        present = with_present_names(exchange, exits, knowledge).effects
-        effects = present if sentence == sentences_of(exchange, task)[0] else AskedSentence.effects
+        effects = AskedSentence.effects
+        if sentence == sentences_of(exchange, task)[0]:
+            exits = [fact.args for fact in knowledge.problem.facts if places and fact.predicate == places.exit]
+            effects = with_present_names(exchange, exits, knowledge).effects
         asked = AskedSentence(
             exchange.command or "",
             sentence,

@@ -16,7 +16,13 @@ from itertools import chain, islice
 from pddlego.episode.loop import Retry
 from pddlego.methods.textgames.formalize import Exchange, ProblemProposal, PromptContext
 from pddlego.methods.textgames.formalize.opinions import open_opinions, opinions_of
-from pddlego.methods.textgames.formalize.problems import PddlEdit, brief_feedback, repaired_json, without_planned
+from pddlego.methods.textgames.formalize.problems import (
+    PddlEdit,
+    brief_feedback,
+    repaired_json,
+    rule_variables,
+    without_planned,
+)
 from pddlego.methods.textgames.knowledge import Knowledge
 from pddlego.methods.textgames.memory import UNREACHABLE, Placeholders
 from pddlego.methods.textgames.reading.checks import RuleChecker
@@ -162,9 +168,8 @@ class LearnRules:
             "textgames/learn",
             task=situation.task,
             outline=f"{in_short}\nCommands: {'; '.join(commands)}",
-            directions=tuple(situation.reader.map.directions) if situation.reader.map else (),
-            placeholder=knowledge.placeholder,
             opinions=opinions,
+            **rule_variables(situation),
         )
         user = self._prompts.render(
             "textgames/learn-turn",

@@ -118,6 +118,12 @@ def _turn_variables(situation: PromptContext) -> dict[str, Any]:
     }
 
 
+def rule_variables(situation: PromptContext) -> dict[str, Any]:
+    """The variables of the template about reading rules."""
+    places = situation.reader.map
+    return {"directions": tuple(places.directions) if places else (), "placeholder": situation.knowledge.placeholder}
+
+
 def _problem_request(
     prompts: Prompts,
     purpose: str,
@@ -141,8 +147,7 @@ def _problem_request(
         task=situation.task,
         look=situation.offered,
         rules=rules,
-        directions=tuple(situation.reader.map.directions) if situation.reader.map else (),
-        placeholder=situation.knowledge.placeholder,
+        **rule_variables(situation),
     )
     user = prompts.render(
         "problem",

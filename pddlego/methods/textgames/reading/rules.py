@@ -350,7 +350,7 @@ def parse_learned(text: str) -> LearnedRules:
     if table:
         raise ValueError(f"'{next(iter(table))}' is not expected: {form}")
     if no_list := next((key for key, part in parts.items() if not isinstance(part, list)), None):
-        raise ValueError(f"'{no_list}' is no list: {form}")
+        raise ValueError(f"'{no_list}' is not a list: {form}")
     if len(parts["reading"]) > MOST_RULES or len(parts["opinions"]) > MOST_OPINIONS:
         raise ValueError(f"it has more than {MOST_RULES} rules or {MOST_OPINIONS} opinions")
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from rich.text import Text
 
@@ -55,19 +56,17 @@ def _action_lines(before: LearnedAction, action: LearnedAction, glyphs: Glyphs) 
         yield Text(clean(f"  not learned: {action.fault}"), "yellow")
     if not action.successes:
         return
-    known = before if before.successes else None  # nothing is known of an action that never succeeded
-    yield from _listed("needs", action.sure, known.sure if known else (), glyphs)
-    yield from _listed("may need", action.open, known.open if known else (), glyphs)
-    earlier = frozenset(known.excluded if known else ())
+    if not before.successes:  # its conditions were those that no failure excluded: nothing was known
+        before = replace(before, sure=(), open=(), excluded=())
+    yield from _listed("needs", action.sure, before.sure, glyphs)
+    yield from _listed("may need", action.open, before.open, glyphs)
+    earlier = frozenset(before.excluded)
     excluded = sorted(action.excluded, key=earlier.__contains__)  # those of this step first
     yield from _listed("does not need", excluded[:_MOST_SHOWN], earlier, glyphs)
     if excluded[_MOST_SHOWN:]:
         yield Text(f"    and {count(len(excluded) - _MOST_SHOWN, 'other')}", "dim")
-    yield from _listed("makes", _effects(action), _effects(known) if known else (), glyphs)
-
-
-def _effects(action: LearnedAction) -> tuple[Formula, ...]:
-    return tuple(conjuncts(action.optimistic.effect))
+    now, then = (tuple(conjuncts(one.optimistic.effect)) for one in (action, before))
+    yield from _listed("makes", now, then, glyphs)
 
 
 def _listed(what: str, conditions: Sequence[Formula], before: Collection[Formula], glyphs: Glyphs) -> Iterator[Text]:

@@ -73,7 +73,7 @@ def test_a_file_without_learned_rules_is_refused_with_a_reason(text: str) -> Non
     with pytest.raises(ValueError, match=r".") as error:
         parse_learned(text)
     assert "\n" not in str(error.value)
-    assert ("is no list" in str(error.value)) is (text in ("opinions = 5", "unread = 3"))
+    assert ("is not a list" in str(error.value)) is (text in ("opinions = 5", "unread = 3"))
 
 
 def test_any_character_of_a_game_is_kept() -> None:
